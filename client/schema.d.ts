@@ -87,6 +87,28 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/populationdensitydata/summary": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Summarize population density
+         * @description What the densities of an area come to in each hour: people, the densest cell, and the cells and area of each class of ground risk; and the quietest and the busiest hour. Made from the numbers that the same request for densities is answered with, and nothing else.
+         *
+         *     Needs the scope `population-density-data:read`.
+         */
+        readonly post: operations["summarizePopulationDensity"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/populationdensitydata/capabilities": {
         readonly parameters: {
             readonly query?: never;
@@ -628,6 +650,55 @@ export interface components {
             readonly maxPplDensity?: number;
         };
         /**
+         * @description Which area, when, and how finely.
+         * @example {
+         *       "area": {
+         *         "areaType": "POLYGON",
+         *         "boundary": [
+         *           {
+         *             "latitude": 45.754114,
+         *             "longitude": 4.860374
+         *           },
+         *           {
+         *             "latitude": 45.753845,
+         *             "longitude": 4.863185
+         *           },
+         *           {
+         *             "latitude": 45.75249,
+         *             "longitude": 4.861876
+         *           },
+         *           {
+         *             "latitude": 45.751224,
+         *             "longitude": 4.861125
+         *           },
+         *           {
+         *             "latitude": 45.751442,
+         *             "longitude": 4.859827
+         *           }
+         *         ]
+         *       },
+         *       "startTime": "2026-11-23T11:25:00Z",
+         *       "endTime": "2026-11-23T12:45:00Z",
+         *       "precision": 7
+         *     }
+         */
+        readonly PopulationDensitySummaryRequest: {
+            readonly area: components["schemas"]["Area"];
+            /**
+             * Format: date-time
+             * @description Start of the period, RFC 3339 with a zone: at most 3 months from now either way.
+             */
+            readonly startTime: string;
+            /**
+             * Format: date-time
+             * @description End of the period: at most 7 days later, and on the same side of now.
+             */
+            readonly endTime: string;
+            readonly precision?: components["schemas"]["Precision"];
+            /** @description Refused: a summary is answered at once. */
+            readonly sink?: unknown;
+        };
+        /**
          * @description Where the answer is delivered: the sink of the request was erased with its outcome.
          * @example {
          *       "sink": "https://sink.example.com/densities"
@@ -1088,6 +1159,224 @@ export interface components {
              */
             readonly operationId: string;
         };
+        /**
+         * @description What the densities of an area come to, hour by hour.
+         * @example {
+         *       "status": "SUPPORTED_AREA",
+         *       "quietestHour": {
+         *         "startTime": "2026-11-23T12:00:00Z",
+         *         "endTime": "2026-11-23T13:00:00Z",
+         *         "people": 121
+         *       },
+         *       "busiestHour": {
+         *         "startTime": "2026-11-23T11:00:00Z",
+         *         "endTime": "2026-11-23T12:00:00Z",
+         *         "people": 137
+         *       },
+         *       "intervals": [
+         *         {
+         *           "startTime": "2026-11-23T11:00:00Z",
+         *           "endTime": "2026-11-23T12:00:00Z",
+         *           "people": 137,
+         *           "minPeople": 120,
+         *           "maxPeople": 154,
+         *           "densestCell": {
+         *             "geohash": "u05kq4x",
+         *             "pplDensity": 8406,
+         *             "minPplDensity": 7390,
+         *             "maxPplDensity": 9424
+         *           },
+         *           "groundRisk": [
+         *             {
+         *               "class": "BELOW_5",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_50",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_500",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_5000",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_50000",
+         *               "cells": 1,
+         *               "areaKm2": 0.0163015
+         *             },
+         *             {
+         *               "class": "FROM_50000",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "LOW_DENSITY",
+         *               "cells": 1,
+         *               "areaKm2": 0.0163015
+         *             },
+         *             {
+         *               "class": "NO_DATA",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "startTime": "2026-11-23T12:00:00Z",
+         *           "endTime": "2026-11-23T13:00:00Z",
+         *           "people": 121,
+         *           "minPeople": 106,
+         *           "maxPeople": 136,
+         *           "densestCell": {
+         *             "geohash": "u05kq4x",
+         *             "pplDensity": 7423,
+         *             "minPplDensity": 6502,
+         *             "maxPplDensity": 8343
+         *           },
+         *           "groundRisk": [
+         *             {
+         *               "class": "BELOW_5",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_50",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_500",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_5000",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "BELOW_50000",
+         *               "cells": 1,
+         *               "areaKm2": 0.0163015
+         *             },
+         *             {
+         *               "class": "FROM_50000",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             },
+         *             {
+         *               "class": "LOW_DENSITY",
+         *               "cells": 1,
+         *               "areaKm2": 0.0163015
+         *             },
+         *             {
+         *               "class": "NO_DATA",
+         *               "cells": 0,
+         *               "areaKm2": 0
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        readonly PopulationDensitySummary: {
+            /**
+             * @description `SUPPORTED_AREA`: the whole area is covered. `PART_OF_AREA_NOT_SUPPORTED`: the cells that are not covered are `NO_DATA`. `AREA_NOT_SUPPORTED`: nothing of the area is covered; there are no data. `OPERATION_NOT_COMPLETED`: the operation of a sink failed; there are no data.
+             * @enum {string}
+             */
+            readonly status: "SUPPORTED_AREA" | "PART_OF_AREA_NOT_SUPPORTED" | "AREA_NOT_SUPPORTED" | "OPERATION_NOT_COMPLETED";
+            /** @description The hour with the fewest people, the first of equals. Absent without an estimate. */
+            readonly quietestHour?: {
+                /**
+                 * Format: date-time
+                 * @description Start of the hour, UTC.
+                 */
+                readonly startTime: string;
+                /**
+                 * Format: date-time
+                 * @description End of the hour, UTC.
+                 */
+                readonly endTime: string;
+                /** @description People in it. */
+                readonly people: number;
+            };
+            /** @description The hour with the most people, the first of equals. Absent without an estimate. */
+            readonly busiestHour?: {
+                /**
+                 * Format: date-time
+                 * @description Start of the hour, UTC.
+                 */
+                readonly startTime: string;
+                /**
+                 * Format: date-time
+                 * @description End of the hour, UTC.
+                 */
+                readonly endTime: string;
+                /** @description People in it. */
+                readonly people: number;
+            };
+            /** @description The hours that cover the period, one after the other. */
+            readonly intervals: readonly components["schemas"]["HourSummary"][];
+        };
+        /** @description What the cells come to in one hour. */
+        readonly HourSummary: {
+            /**
+             * Format: date-time
+             * @description Start of the hour, UTC.
+             */
+            readonly startTime: string;
+            /**
+             * Format: date-time
+             * @description End of the hour, UTC.
+             */
+            readonly endTime: string;
+            /** @description People in the cells that have an estimate: the sum of density × area. Those in `LOW_DENSITY` cells are not counted. Absent without an estimate. */
+            readonly people?: number;
+            /** @description Sum of the lower ends of the ranges × area. */
+            readonly minPeople?: number;
+            /** @description Sum of the upper ends of the ranges × area. */
+            readonly maxPeople?: number;
+            /** @description The cell with the greatest density, the first of equals. Absent without an estimate. */
+            readonly densestCell?: {
+                /** @description The cell. */
+                readonly geohash: string;
+                /** @description People per km². */
+                readonly pplDensity: number;
+                /** @description Lower end of the range. */
+                readonly minPplDensity: number;
+                /** @description Upper end of the range. */
+                readonly maxPplDensity: number;
+            };
+            /** @description Every class, those without a cell too. */
+            readonly groundRisk: readonly components["schemas"]["GroundRiskClass"][];
+        };
+        /** @description The cells of a class of ground risk. */
+        readonly GroundRiskClass: {
+            /**
+             * @description `BELOW_5` to `BELOW_50000`: the density is below so many people per km², and not below the class before; `FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.
+             * @enum {string}
+             */
+            readonly class: "BELOW_5" | "BELOW_50" | "BELOW_500" | "BELOW_5000" | "BELOW_50000" | "FROM_50000" | "LOW_DENSITY" | "NO_DATA";
+            /** @description How many cells. */
+            readonly cells: number;
+            /** @description Their area on the WGS 84 ellipsoid, in km². */
+            readonly areaKm2: number;
+        };
+        /**
+         * @description The summary as CSV (RFC 4180): a header, and a row for each hour, with two columns for each class of ground risk. Numbers without an estimate are empty.
+         * @example startTime,endTime,people,minPeople,maxPeople,densestGeohash,densestPplDensity,densestMinPplDensity,densestMaxPplDensity,BELOW_5_cells,BELOW_5_areaKm2,BELOW_50_cells,BELOW_50_areaKm2,BELOW_500_cells,BELOW_500_areaKm2,BELOW_5000_cells,BELOW_5000_areaKm2,BELOW_50000_cells,BELOW_50000_areaKm2,FROM_50000_cells,FROM_50000_areaKm2,LOW_DENSITY_cells,LOW_DENSITY_areaKm2,NO_DATA_cells,NO_DATA_areaKm2,isQuietest,isBusiest
+         *     2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,137,120,154,u05kq4x,8406,7390,9424,0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,false,true
+         *     2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,121,106,136,u05kq4x,7423,6502,8343,0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,true,false
+         */
+        readonly PopulationDensitySummaryTable: string;
         /**
          * @description What can be asked for, and what the densities are made from.
          * @example {
@@ -2040,6 +2329,7 @@ export type SinkCredential = components['schemas']['SinkCredential'];
 export type PopulationDensityDelivery = components['schemas']['PopulationDensityDelivery'];
 export type TimedPopulationDensity = components['schemas']['TimedPopulationDensity'];
 export type CellPopulationDensity = components['schemas']['CellPopulationDensity'];
+export type PopulationDensitySummaryRequest = components['schemas']['PopulationDensitySummaryRequest'];
 export type Redelivery = components['schemas']['Redelivery'];
 export type NumberRecyclingCheck = components['schemas']['NumberRecyclingCheck'];
 export type DeviceIdentifierRequest = components['schemas']['DeviceIdentifierRequest'];
@@ -2058,6 +2348,10 @@ export type CellHourFeature = components['schemas']['CellHourFeature'];
 export type PopulationDensityTable = components['schemas']['PopulationDensityTable'];
 export type PopulationDensityLines = components['schemas']['PopulationDensityLines'];
 export type AcceptedOperation = components['schemas']['AcceptedOperation'];
+export type PopulationDensitySummary = components['schemas']['PopulationDensitySummary'];
+export type HourSummary = components['schemas']['HourSummary'];
+export type GroundRiskClass = components['schemas']['GroundRiskClass'];
+export type PopulationDensitySummaryTable = components['schemas']['PopulationDensitySummaryTable'];
 export type PopulationDensityCapabilities = components['schemas']['PopulationDensityCapabilities'];
 export type OperationList = components['schemas']['OperationList'];
 export type Operation = components['schemas']['Operation'];
@@ -2435,6 +2729,124 @@ export interface operations {
             readonly 401: components["responses"]["UNAUTHENTICATED"];
             readonly 403: components["responses"]["PERMISSION_DENIED"];
             readonly 404: components["responses"]["NOT_FOUND"];
+            readonly 406: components["responses"]["NOT_ACCEPTABLE"];
+            /**
+             * @description Unprocessable Entity.
+             *
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST`: Area, period and precision together exceed the size limit.
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION`: The precision is not supported.
+             *     - `POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE`: Area, period and precision together exceed the size limit of an answer without a sink.
+             */
+            readonly 422: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly summarizePopulationDensity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                /**
+                 * @description How the response may be compressed. Browsers and most clients send it by themselves.
+                 * @example gzip
+                 */
+                readonly "accept-encoding"?: components["parameters"]["AcceptEncoding"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PopulationDensitySummaryRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description What the densities of an area come to, hour by hour. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly vary: components["headers"]["Vary"];
+                    readonly "content-encoding": components["headers"]["ContentEncoding"];
+                    /** @description The `status` of the answer, in every format. */
+                    readonly "x-area-status": string;
+                    /** @description What the intervals are made from, in their order: a list (RFC 9651) such as `OBSERVED;hours=20, TYPICAL;hours=4`. `OBSERVED`: counted in these hours. `TYPICAL`: of a typical weekday. `MIXED`: some cells are the one and some the other. `NONE`: nothing is stored. */
+                    readonly "x-density-basis": string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PopulationDensitySummary"];
+                    readonly "text/csv": components["schemas"]["PopulationDensitySummaryTable"];
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `POPULATION_DENSITY_DATA.INVALID_AREA`: The area must be a POLYGON of 3 to 15 points whose edges enclose an area and do not meet.
+             *     - `POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED`: The startTime is more than 3 months ahead.
+             *     - `POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED`: The startTime is more than 3 months ago.
+             *     - `POPULATION_DENSITY_DATA.INVALID_END_TIME`: The endTime is before startTime.
+             *     - `POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED`: The period is longer than 7 days.
+             *     - `POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD`: The period is partly in the past and partly in the future.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["UNAUTHENTICATED"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
             readonly 406: components["responses"]["NOT_ACCEPTABLE"];
             /**
              * @description Unprocessable Entity.

@@ -139,6 +139,18 @@ export const functionRecords: Readonly<
     timeoutSeconds: streamingSeconds,
     memoryMegabytes: 1_024,
   },
+  "population-density/summarize": {
+    tables: { densities: ["BatchGetItem", "GetItem"], ...quotaTable },
+    variables: [
+      "DENSITY_PRECISIONS",
+      "DENSITY_SYNC_LIMIT",
+      "DENSITY_ASYNC_LIMIT",
+      cacheVariable,
+      ...quotaVariables,
+    ],
+    timeoutSeconds: streamingSeconds,
+    memoryMegabytes: 1_024,
+  },
   "population-density/capabilities": {
     room: "capabilities",
     tables: { densities: ["GetItem"], ...quotaTable },

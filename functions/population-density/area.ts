@@ -1,9 +1,9 @@
 import { area } from "../../shared/area.ts";
 import { densityCallers } from "./callers/tables.ts";
 import { retrieveCapabilities } from "./capabilities/contract.ts";
-import { retrievePopulationDensity } from "./contract.ts";
+import { retrievePopulationDensity, summarizePopulationDensity } from "./contract.ts";
 import { densityJobs, densityPermits } from "./delivery/tables.ts";
-import { densityFormats } from "./format-schemas.ts";
+import { densityFormats, summaryFormats } from "./format-schemas.ts";
 import { densityImports } from "./import/store/tables.ts";
 import { cancelOperation, listOperations, readOperation, redeliverOperation } from "./operations/contract.ts";
 import { densities } from "./tiles/table.ts";
@@ -16,6 +16,7 @@ export const populationDensityArea = area({
   about: "Estimates of how many people are in an area, by cell and hour.",
   endpoints: [
     retrievePopulationDensity,
+    summarizePopulationDensity,
     retrieveCapabilities,
     listOperations,
     readOperation,
@@ -29,6 +30,9 @@ export const populationDensityArea = area({
     "population-density-data:read":
       "Retrieve population density, follow and cancel own operations, and have their deliveries signed.",
   },
-  formats: { retrievePopulationDensity: densityFormats },
+  formats: {
+    retrievePopulationDensity: densityFormats,
+    summarizePopulationDensity: summaryFormats,
+  },
   tables: [densities, densityImports, densityJobs, densityCallers, densityPermits, webhookSecrets],
 });

@@ -3,6 +3,7 @@ import { endpoint } from "../../shared/endpoint.ts";
 import { described } from "../../shared/schemas.ts";
 import { completeSinkCredential, idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
 import { dataType, densityQuery, densityQueryExample, densityStatus } from "./density-schemas.ts";
+import { summary, summaryRequest } from "./summary-schemas.ts";
 
 const retrieval = z
   .object({
@@ -179,6 +180,15 @@ const acceptedOperation = z
     }),
   );
 
+/** Of every answer at once, whatever its format. */
+const answerHeaders = {
+  "x-area-status": "The `status` of the answer, in every format.",
+  "x-density-basis":
+    "What the intervals are made from, in their order: a list (RFC 9651) such as `OBSERVED;hours=20, " +
+    "TYPICAL;hours=4`. `OBSERVED`: counted in these hours. `TYPICAL`: of a typical weekday. `MIXED`: some cells " +
+    "are the one and some the other. `NONE`: nothing is stored.",
+};
+
 /** `POST /populationdensitydata/retrieve` (specification 4.4 and 7.3, behaviour section 7). */
 export const retrievePopulationDensity = endpoint({
   id: "population-density/retrieve",
@@ -250,13 +260,7 @@ export const retrievePopulationDensity = endpoint({
     },
   },
   replyHeaders: {
-    200: {
-      "x-area-status": "The `status` of the answer, in every format.",
-      "x-density-basis":
-        "What the intervals are made from, in their order: a list (RFC 9651) such as `OBSERVED;hours=20, " +
-        "TYPICAL;hours=4`. `OBSERVED`: counted in these hours. `TYPICAL`: of a typical weekday. `MIXED`: some cells " +
-        "are the one and some the other. `NONE`: nothing is stored.",
-    },
+    200: answerHeaders,
     202: { location: "Where the operation can be followed." },
   },
   streamed: true,
@@ -274,6 +278,44 @@ export const retrievePopulationDensity = endpoint({
     "UNAUTHENTICATED",
     "PERMISSION_DENIED",
     "NOT_FOUND",
+    "NOT_ACCEPTABLE",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
+    "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
+    "QUOTA_EXCEEDED",
+    "TOO_MANY_REQUESTS",
+  ],
+});
+
+/** `POST /populationdensitydata/summary` (behaviour section 15). */
+export const summarizePopulationDensity = endpoint({
+  id: "population-density/summarize",
+  operationId: "summarizePopulationDensity",
+  durationMetric: "DensityMilliseconds",
+  summary: "Summarize population density",
+  description:
+    "What the densities of an area come to in each hour: people, the densest cell, and the cells and area of each " +
+    "class of ground risk; and the quietest and the busiest hour. Made from the numbers that the same request for " +
+    "densities is answered with, and nothing else.",
+  method: "POST",
+  path: "/populationdensitydata/summary",
+  aliases: ["/population-density-data/v0.3/summary"],
+  scope: "population-density-data:read",
+  body: summaryRequest,
+  responses: { 200: summary },
+  formats: { 200: ["text/csv"] },
+  replyHeaders: { 200: answerHeaders },
+  streamed: true,
+  errors: [
+    "INVALID_ARGUMENT",
+    "POPULATION_DENSITY_DATA.INVALID_AREA",
+    "POPULATION_DENSITY_DATA.MAX_STARTTIME_EXCEEDED",
+    "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED",
+    "POPULATION_DENSITY_DATA.INVALID_END_TIME",
+    "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED",
+    "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
+    "UNAUTHENTICATED",
+    "PERMISSION_DENIED",
     "NOT_ACCEPTABLE",
     "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
     "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",

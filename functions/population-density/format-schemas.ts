@@ -176,6 +176,33 @@ const hourlyExample = {
   ],
 };
 
+/** The formats of summaries besides JSON, by media type: `summary/summary-formats.ts` writes them. */
+export const summaryFormats = {
+  "text/csv": z.string().check(
+    z.meta({
+      id: "PopulationDensitySummaryTable",
+      description:
+        "The summary as CSV (RFC 4180): a header, and a row for each hour, with two columns for each class of ground " +
+        "risk. Numbers without an estimate are empty.",
+      examples: [
+        [
+          "startTime,endTime,people,minPeople,maxPeople," +
+            "densestGeohash,densestPplDensity,densestMinPplDensity,densestMaxPplDensity," +
+            "BELOW_5_cells,BELOW_5_areaKm2,BELOW_50_cells,BELOW_50_areaKm2,BELOW_500_cells,BELOW_500_areaKm2," +
+            "BELOW_5000_cells,BELOW_5000_areaKm2,BELOW_50000_cells,BELOW_50000_areaKm2," +
+            "FROM_50000_cells,FROM_50000_areaKm2,LOW_DENSITY_cells,LOW_DENSITY_areaKm2,NO_DATA_cells,NO_DATA_areaKm2," +
+            "isQuietest,isBusiest",
+          "2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,137,120,154,u05kq4x,8406,7390,9424," +
+            "0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,false,true",
+          "2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,121,106,136,u05kq4x,7423,6502,8343," +
+            "0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,true,false",
+          "",
+        ].join("\r\n"),
+      ],
+    }),
+  ),
+} as const;
+
 /** The formats of densities besides JSON, by media type: `answer/formats.ts` writes them. */
 export const densityFormats = {
   "application/geo+json": z

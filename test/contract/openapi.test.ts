@@ -91,7 +91,7 @@ test("the OpenAPI document names each operation once", () => {
 });
 
 test("the OpenAPI document names each operation by a verb and a noun, in at most 48 characters", () => {
-  const verbs = "authenticate|cancel|check|create|delete|get|list|redeliver|retrieve";
+  const verbs = "authenticate|cancel|check|create|delete|get|list|redeliver|retrieve|summarize";
   for (const { operation } of operations) {
     expect(operation.operationId).toMatch(new RegExp(`^(?:${verbs})[A-Z][A-Za-z0-9]+$`));
     expect(operation.operationId.length).toBeLessThanOrEqual(48);

@@ -147,12 +147,12 @@ describe("configuration", () => {
     const given = variablesOf(sharedTemplate("triedSettings"));
     const written = JSON.stringify(JSON.stringify(triedSettings.TRUSTED_ISSUERS));
     expect(given.filter((made) => made.includes(`"TRUSTED_ISSUERS":${written}`))).toHaveLength(1);
-    expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(2);
+    expect(given.filter((made) => made.includes('"DENSITY_SYNC_LIMIT":"123"'))).toHaveLength(3);
   });
 
   test("a variable that is not set has its default", () => {
     const made = variablesOf(template);
-    expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(2);
+    expect(made.filter((one) => one.includes('"DENSITY_SYNC_LIMIT":"40000"'))).toHaveLength(3);
     expect(made.filter((one) => one.includes("SINK_ALLOWED_NETWORKS"))).toEqual([]);
   });
 

@@ -13,7 +13,11 @@ const populationBands = [
 ] as const;
 
 /** The classes into which a summary sorts cells: a band of an estimate, or why there is none. */
-const groundRiskClasses = [...populationBands.map(({ name }) => name), "LOW_DENSITY", "NO_DATA"] as const;
+export const groundRiskClasses = [
+  ...populationBands.map(({ name }) => name),
+  "LOW_DENSITY",
+  "NO_DATA",
+] as const;
 
 /** A class of cells. */
 export type GroundRiskClass = (typeof groundRiskClasses)[number];

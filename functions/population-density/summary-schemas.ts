@@ -1,0 +1,153 @@
+import * as z from "zod/mini";
+import { described } from "../../shared/schemas.ts";
+import { densityQuery, densityQueryExample, densityStatus } from "./density-schemas.ts";
+import { groundRiskClasses } from "./summary/ground-risk.ts";
+
+/** The body of a request for a summary: that of a request for densities without a sink. */
+export const summaryRequest = z
+  .object({
+    ...densityQuery,
+    sink: described(
+      z.optional(z.never("must not be sent: a summary is answered at once")),
+      "Refused: a summary is answered at once.",
+    ),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensitySummaryRequest",
+      description: "Which area, when, and how finely.",
+      examples: [densityQueryExample],
+    }),
+  );
+
+const time = (description: string) => z.iso.datetime().check(z.meta({ description }));
+const whole = (description: string) => z.int().check(z.minimum(0), z.meta({ description }));
+
+const hourOfPeople = z.object({
+  startTime: time("Start of the hour, UTC."),
+  endTime: time("End of the hour, UTC."),
+  people: whole("People in it."),
+});
+
+const densestCell = z.object({
+  geohash: described(z.string().check(z.regex(/^[0-9b-hjkmnp-z]{1,12}$/)), "The cell."),
+  pplDensity: whole("People per km²."),
+  minPplDensity: whole("Lower end of the range."),
+  maxPplDensity: whole("Upper end of the range."),
+});
+
+const groundRiskClass = z
+  .object({
+    class: z.enum(groundRiskClasses).check(
+      z.meta({
+        description: [
+          "`BELOW_5` to `BELOW_50000`: the density is below so many people per km², and not below the class before;",
+          "`FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is",
+          "controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.",
+        ].join(" "),
+      }),
+    ),
+    cells: whole("How many cells."),
+    areaKm2: described(z.number().check(z.minimum(0)), "Their area on the WGS 84 ellipsoid, in km²."),
+  })
+  .check(z.meta({ id: "GroundRiskClass", description: "The cells of a class of ground risk." }));
+
+const hourSummary = z
+  .object({
+    startTime: time("Start of the hour, UTC."),
+    endTime: time("End of the hour, UTC."),
+    people: z.optional(
+      whole(
+        "People in the cells that have an estimate: the sum of density × area. Those in `LOW_DENSITY` cells are not " +
+          "counted. Absent without an estimate.",
+      ),
+    ),
+    minPeople: z.optional(whole("Sum of the lower ends of the ranges × area.")),
+    maxPeople: z.optional(whole("Sum of the upper ends of the ranges × area.")),
+    densestCell: described(
+      z.optional(densestCell),
+      "The cell with the greatest density, the first of equals. Absent without an estimate.",
+    ),
+    groundRisk: described(z.array(groundRiskClass), "Every class, those without a cell too."),
+  })
+  .check(z.meta({ id: "HourSummary", description: "What the cells come to in one hour." }));
+
+const emptyClass = (name: (typeof groundRiskClasses)[number]) => ({ class: name, cells: 0, areaKm2: 0 });
+
+/** The body of a summary. */
+export const summary = z
+  .object({
+    status: densityStatus,
+    quietestHour: described(
+      z.optional(hourOfPeople),
+      "The hour with the fewest people, the first of equals. Absent without an estimate.",
+    ),
+    busiestHour: described(
+      z.optional(hourOfPeople),
+      "The hour with the most people, the first of equals. Absent without an estimate.",
+    ),
+    intervals: described(z.array(hourSummary), "The hours that cover the period, one after the other."),
+  })
+  .check(
+    z.meta({
+      id: "PopulationDensitySummary",
+      description: "What the densities of an area come to, hour by hour.",
+      examples: [
+        {
+          status: "SUPPORTED_AREA",
+          quietestHour: {
+            startTime: "2026-11-23T12:00:00Z",
+            endTime: "2026-11-23T13:00:00Z",
+            people: 121,
+          },
+          busiestHour: {
+            startTime: "2026-11-23T11:00:00Z",
+            endTime: "2026-11-23T12:00:00Z",
+            people: 137,
+          },
+          intervals: [
+            {
+              startTime: "2026-11-23T11:00:00Z",
+              endTime: "2026-11-23T12:00:00Z",
+              people: 137,
+              minPeople: 120,
+              maxPeople: 154,
+              densestCell: {
+                geohash: "u05kq4x",
+                pplDensity: 8406,
+                minPplDensity: 7390,
+                maxPplDensity: 9424,
+              },
+              groundRisk: [
+                ...groundRiskClasses.slice(0, 4).map(emptyClass),
+                { class: "BELOW_50000", cells: 1, areaKm2: 0.0163015 },
+                emptyClass("FROM_50000"),
+                { class: "LOW_DENSITY", cells: 1, areaKm2: 0.0163015 },
+                emptyClass("NO_DATA"),
+              ],
+            },
+            {
+              startTime: "2026-11-23T12:00:00Z",
+              endTime: "2026-11-23T13:00:00Z",
+              people: 121,
+              minPeople: 106,
+              maxPeople: 136,
+              densestCell: {
+                geohash: "u05kq4x",
+                pplDensity: 7423,
+                minPplDensity: 6502,
+                maxPplDensity: 8343,
+              },
+              groundRisk: [
+                ...groundRiskClasses.slice(0, 4).map(emptyClass),
+                { class: "BELOW_50000", cells: 1, areaKm2: 0.0163015 },
+                emptyClass("FROM_50000"),
+                { class: "LOW_DENSITY", cells: 1, areaKm2: 0.0163015 },
+                emptyClass("NO_DATA"),
+              ],
+            },
+          ],
+        },
+      ],
+    }),
+  );
