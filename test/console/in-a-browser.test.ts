@@ -289,6 +289,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     const answer = await cellsDrawn(page);
 
     await page.route("**/retrieve", (route) => route.abort());
+    await page.click(".request-fold summary");
     await page.click("form.request button.primary");
     await page.waitForSelector(".notice .problem");
     expect(await cellsDrawn(page)).toEqual(answer);

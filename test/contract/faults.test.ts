@@ -50,6 +50,12 @@ const cellsOfTile = 32;
 const hour = 3_600_000;
 const midnight = (Math.floor(Date.now() / (24 * hour)) + 2) * 24 * hour;
 
+/**
+ * Requests of an operation at the same time: a function starts its execution environments one after the other, and a
+ * request that waits for one must still be in time.
+ */
+const mostOfOperation = 3;
+
 /** What is asked for: a request of `events/`, or another body of one. */
 interface Ask extends Pick<SampleRequest, "path" | "claims" | "status"> {
   readonly endpoint: Endpoint;
@@ -100,10 +106,7 @@ async function asksOf(tile: string): Promise<readonly Ask[]> {
     { ...large, status: 202, body: JSON.stringify({ ...request, sink: sinkUrl }) },
     { endpoint: issueToken, path: issueToken.path, claims: { scope }, status: 200, body: demoClientsForm },
     ...sampleOf(others, 6).flatMap(({ id }) =>
-      sampleOf(
-        good.filter(({ endpoint }) => endpoint.id === id),
-        1,
-      ),
+      sampleOf(good.filter(({ endpoint }) => endpoint.id === id).slice(0, mostOfOperation), 1),
     ),
   ];
 }

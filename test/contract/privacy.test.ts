@@ -106,12 +106,13 @@ async function ask(flow: Flow): Promise<void> {
   };
   const text =
     body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : withCanary(body);
-  sent.push(`${path}?q=zq-query`, JSON.stringify(headers), String(text));
+  const pathAndQuery = `${path}${path.includes("?") ? "&" : "?"}q=zq-query`;
+  sent.push(pathAndQuery, JSON.stringify(headers), String(text));
   const [, token = ""] = /^Bearer (.*)$/.exec(authorization ?? "") ?? [];
   const [, assertion = ""] = /assertion=([^&]+)/.exec(String(text)) ?? [];
   for (const part of `${token}.${assertion}`.split("."))
     if (part.length > 8) canaries.set(part, "a part of a token");
-  const answer = await service.call(`${path}?q=zq-query`, {
+  const answer = await service.call(pathAndQuery, {
     method: flow.method ?? (body === undefined ? "GET" : "POST"),
     headers,
     ...(text === undefined ? {} : { body: text }),

@@ -23,7 +23,7 @@ const masks: Readonly<Record<string, readonly (readonly [varying: RegExp, mask: 
 };
 
 /** Successes that depend on what else is stored for the caller. */
-const dependsOnOthers = /^population-density\/(?:\w+-operations?|\w+-webhook-secrets?)\.2/;
+const dependsOnOthers = /^population-density\/(?:capabilities|\w+-operations?|\w+-webhook-secrets?)\.2/;
 
 const specified = new Set(endpoints.map(({ path }): string => path));
 const names = eventFileNames().filter(

@@ -11,7 +11,13 @@ import { goodRequests } from "../support/sample-requests.ts";
 import { claimsFor, demoKey, signed } from "./test-client.ts";
 
 const [demoClient] = z
-  .array(z.looseObject({ clientId: z.string(), scopes: z.array(z.string()), purposes: z.array(z.string()) }))
+  .array(
+    z.looseObject({
+      clientId: z.string(),
+      scopes: z.array(z.string()),
+      purposes: z.optional(z.array(z.string())),
+    }),
+  )
   .parse(JSON.parse(readFileSync("tools/demo/clients.json", "utf8")));
 const { clientId = "", scopes = [], purposes: [purpose = ""] = [] } = demoClient ?? {};
 

@@ -143,10 +143,10 @@ describe("`ncs preflight`", () => {
     ["dev", 200],
     ["prod", 300],
   ])(
-    "ncs preflight exits with 0 for %s in a small region with throttlingRate=25",
+    "ncs preflight exits with 0 for %s in a small region with throttlingRate=20",
     async (stage, executions) => {
       account = { ...usual, executions, rate: 2_500, burst: 1_250 };
-      const throttlingRate = "25";
+      const throttlingRate = "20";
       const { code, stdout } = await runNcs([
         "preflight",
         "-c",

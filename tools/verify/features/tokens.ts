@@ -47,7 +47,8 @@ export class Tokens {
           "that has expired, or let tokens live shorter",
       );
     }
-    if (seconds > 0) await wait(seconds * 1_000);
+    // A timer may fire a millisecond early.
+    if (seconds > 0) await wait(seconds * 1_000 + 1);
     return token;
   }
 
