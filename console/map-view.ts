@@ -11,10 +11,11 @@ import { Drawing } from "./map/drawing.ts";
 import { counted, separated } from "./numbers.ts";
 import { operationList } from "./operations.ts";
 import { readAddress, type ViewState } from "./request/address.ts";
-import type { Area } from "./request/area.ts";
+import type { Area, Point } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
 import type { Capabilities } from "./request/capabilities.ts";
 import { examplesIn } from "./request/examples.ts";
+import { onGivenTexts } from "./request/import-way.ts";
 import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
 import { requestFold } from "./request/request-fold.ts";
@@ -30,6 +31,7 @@ export async function showMapView(mapStyle: string): Promise<void> {
   view = shown;
   onThemeChange(() => shown.showLegend());
   onAddressChange(() => shown.openAddress());
+  onGivenTexts((texts) => shown.take(texts));
   onLoginChange((login) => {
     if (login === undefined) shown.clear();
     else void shown.open();
@@ -45,6 +47,8 @@ class MapView {
   #retrieval: AbortController | undefined;
   /** Fills in and asks what the address names; undefined without a form. */
   #openAddress: (() => void) | undefined;
+  /** Reads areas from texts; undefined without a form. */
+  #take: ((texts: readonly string[]) => void) | undefined;
   /** Start of the hour on view, or of the one that the address names. */
   #hour: Date | undefined;
 
@@ -68,13 +72,19 @@ class MapView {
     this.#openAddress?.();
   }
 
+  /** Takes areas that were dropped on the page, or pasted. */
+  take(texts: readonly string[]): void {
+    if (document.body.dataset.view === "map") this.#take?.(texts);
+  }
+
   /** Removes everything that belongs to the previous login. */
   clear(): void {
     this.#retrieval?.abort();
     this.#cancelDrawing();
     this.#setAnswer(undefined);
     this.#openAddress = undefined;
-    this.#map.showAreas([]);
+    this.#take = undefined;
+    this.#map.showAreas([], []);
     this.#panel.replaceChildren();
   }
 
@@ -96,7 +106,7 @@ class MapView {
       capabilities,
       examples,
       drawing: this.#areaDrawing(capabilities),
-      onAreas: (areas) => this.#showAreas(areas),
+      onAreas: (areas, outlines) => this.#showAreas(areas, outlines),
       onSubmit: (query) => void this.#retrieve(query, capabilities, place, pushAddress),
     });
     const fold = requestFold(form.element, examples);
@@ -112,6 +122,11 @@ class MapView {
       operationList(),
       provenance(capabilities),
     );
+    this.#take = (texts) => {
+      fold.element.open = true;
+      form.take(texts);
+      fold.element.scrollIntoView({ block: "nearest" });
+    };
     this.#openAddress = () => {
       const { state, unread } = readAddress(location.hash);
       const [example] = examples;
@@ -135,9 +150,10 @@ class MapView {
   }
 
   #areaDrawing(capabilities: Capabilities): AreaDrawing {
-    const start: AreaDrawing["start"] = (done) => {
+    const start: AreaDrawing["start"] = (initial, done) => {
       this.#cancelDrawing();
-      this.#drawing = new Drawing(this.#map, capabilities.area, (area) => {
+      this.#answer?.select(undefined);
+      this.#drawing = new Drawing(this.#map, capabilities.area, initial, (area) => {
         this.#drawing = undefined;
         done(area);
       });
@@ -150,8 +166,8 @@ class MapView {
     this.#drawing = undefined;
   }
 
-  #showAreas(areas: readonly Area[]): void {
-    this.#map.showAreas(areas);
+  #showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void {
+    this.#map.showAreas(areas, outlines);
     this.#map.moveTo(areas);
   }
 

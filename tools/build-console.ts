@@ -167,6 +167,7 @@ async function licences(): Promise<string> {
     "Notices of what Swagger UI contains": "swagger-ui-dist/swagger-ui-es-bundle.js.LICENSE.txt",
     "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
     "topojson-client": "topojson-client/LICENSE",
+    "topojson-simplify": "topojson-simplify/LICENSE",
     "robust-predicates": "robust-predicates/LICENSE",
   };
   const texts = await Promise.all(

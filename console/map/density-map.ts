@@ -3,13 +3,13 @@ import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibr
 import type { Rectangle } from "../answer/beside.ts";
 import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../assets.ts";
-import type { Area, Box, Point } from "../request/area.ts";
+import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
 import { baseStyle } from "./base-style.ts";
 import { CellSource } from "./cell-source.ts";
-import { areaRing, boxRing, draft, empty, outline, type Position } from "./geojson.ts";
+import { areaRing, boxRing, continuous, empty, outline, type Position, positionOf } from "./geojson.ts";
 import { areaLayers, repaint } from "./layers.ts";
 import { offerMapStyle } from "./map-style-offer.ts";
 import { operatorStyle } from "./operator-style.ts";
@@ -21,10 +21,10 @@ export interface DensityMap {
   readonly cells: CellSource;
   /** Shows the edges of what is covered. */
   showCoverage(coverage: Coverage): void;
-  /** Shows the areas of the request. */
-  showAreas(areas: readonly Area[]): void;
-  /** Shows the corners of an area that is being drawn. */
-  showDraft(points: readonly Point[], isClosed: boolean): void;
+  /** Shows the areas of the request, and the outlines of those that were simplified, as they were given. */
+  showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void;
+  /** Shows an area that is being drawn: a line along points. */
+  showDraft(points: readonly Point[]): void;
   /** Moves to areas; nowhere without any. */
   moveTo(areas: readonly Area[]): void;
   /** Moves to what is covered, and does nothing before that is known. */
@@ -75,8 +75,11 @@ export async function createMap(
         ),
       );
     },
-    showAreas: (areas) => set("area", outline(...areas.map(areaRing))),
-    showDraft: (points, isClosed) => set("draft", draft(points, isClosed)),
+    showAreas: (areas, outlines) => {
+      set("area", outline(...areas.map(areaRing)));
+      set("given", outline(...outlines.map((points) => areaRing(areaOf(points)))));
+    },
+    showDraft: (points) => set("draft", outline(continuous(points.map(positionOf)))),
     moveTo: (areas) => moveTo(map, areas.map(areaRing)),
     moveToCoverage: () => moveTo(map, coverage === undefined ? [] : [boxRing(coverage)]),
     onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
@@ -110,7 +113,8 @@ async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapL
 /** Adds the sources and layers of areas, below the labels of an operator's map. */
 function addAreaLayers(map: MapLibreMap): void {
   const firstLabel = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
-  for (const source of ["coverage", "area", "draft"]) map.addSource(source, { type: "geojson", data: empty });
+  for (const source of ["coverage", "given", "area", "draft"])
+    map.addSource(source, { type: "geojson", data: empty });
   for (const layer of areaLayers(themeColours())) map.addLayer(layer, firstLabel);
 }
 

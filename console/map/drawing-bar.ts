@@ -4,26 +4,30 @@ import { type Area, type AreaLimits, areaProblem } from "../request/area.ts";
 interface DrawingActions {
   readonly finish: () => void;
   readonly addMiddle: () => void;
-  readonly undo: () => void;
+  /** Removes the selected corner, or the last one. */
+  readonly remove: () => void;
   readonly cancel: () => void;
 }
 
 interface DrawingBar {
-  /** The bar, and a cross in the middle of the map. */
+  /** The bar and, while corners can be added anywhere, a cross in the middle of the map. */
   readonly elements: readonly HTMLElement[];
-  /** Shows what the drawn area still needs. */
-  readonly update: (area: Area) => void;
+  /** Shows what the drawn area still needs, and which corner can be removed. */
+  readonly update: (area: Area, selected: number | undefined) => void;
 }
 
-/** Creates the bar with the buttons for drawing. */
+/** Creates the bar with the buttons for drawing. @param isClosed whether corners of an area are being changed */
 export function drawingBar(
   limits: AreaLimits,
-  { finish, addMiddle, undo, cancel }: DrawingActions,
+  isClosed: boolean,
+  { finish, addMiddle, remove, cancel }: DrawingActions,
 ): DrawingBar {
   const hint = html("p");
   const finishButton = html("button", { type: "button", class: "primary", click: finish }, "Finish");
-  const undoButton = html("button", { type: "button", click: undo }, "Undo");
-  const keys = "With the keyboard: arrow keys move the map, Enter adds its middle, Backspace removes.";
+  const removeButton = html("button", { type: "button", click: remove });
+  const keys = isClosed
+    ? "With the keyboard: Tab goes to the corners, arrow keys move one, Delete removes it, Enter finishes."
+    : "With the keyboard: arrow keys move the map, the space bar adds its middle, Enter finishes.";
   const bar = html(
     "div",
     { class: "card drawing-bar", role: "group", "aria-label": "Drawing" },
@@ -33,21 +37,29 @@ export function drawingBar(
       "div",
       { class: "row" },
       finishButton,
-      html("button", { type: "button", click: addMiddle }, "Add the middle"),
-      undoButton,
+      !isClosed && html("button", { type: "button", click: addMiddle }, "Add the middle"),
+      removeButton,
       html("button", { type: "button", click: cancel }, "Cancel"),
     ),
   );
-  const update = (area: Area) => {
+  const update = (area: Area, selected: number | undefined) => {
     const problem = areaProblem(area, limits);
     const count = area.boundary.length;
     finishButton.disabled = problem !== undefined;
-    undoButton.disabled = count === 0;
-    const next = problem ?? "Finish, or add another.";
-    hint.textContent =
-      count === 0
-        ? "Click the corners of an area."
-        : `${count} of at most ${limits.maxPoints} points. ${next}`;
+    removeButton.disabled =
+      count <= (isClosed ? limits.minPoints : 0) || (isClosed && selected === undefined);
+    removeButton.textContent = selected === undefined ? "Remove the last" : `Remove corner ${selected + 1}`;
+    hint.textContent = hintFor(count, problem);
   };
-  return { elements: [html("div", { class: "crosshair", "aria-hidden": "true" }), bar], update };
+  const hintFor = (count: number, problem: string | undefined) => {
+    if (isClosed) return problem ?? "Drag corners, or click between two to add one.";
+    if (count === 0) return "Click or tap the corners of an area.";
+    const next = problem ?? "Double-click the last one to finish, or drag any.";
+    return `${count} of at most ${limits.maxPoints} corners. ${next}`;
+  };
+  return { elements: [...(isClosed ? [] : [crosshair()]), bar], update };
+}
+
+function crosshair(): HTMLElement {
+  return html("div", { class: "crosshair", "aria-hidden": "true" });
 }

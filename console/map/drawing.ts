@@ -1,31 +1,58 @@
-/** Draws an area on the map, with a pointer or the keyboard. */
+/** Draws an area on the map, or changes its corners: with a mouse, a finger or the keyboard. */
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
 import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";
+import { areaRing } from "./geojson.ts";
+import { Handles, pointOf } from "./handles.ts";
 
 /**
- * One drawing, which starts at once. A click adds a corner there, Enter in the middle of the map; the arrow keys move
- * the map. Backspace removes the last corner, a double click or Finish ends the drawing, Escape cancels it.
+ * One drawing, which starts at once. While it is open, a click adds a corner there, and the space bar one in the middle
+ * of the map, which the arrow keys move. At any time corners can be moved and removed. A double click, Enter or Finish
+ * ends the drawing, Escape cancels it.
  */
 export class Drawing {
   readonly #map: DensityMap;
   readonly #limits: AreaLimits;
   readonly #done: (area: Area | undefined) => void;
   readonly #bar: ReturnType<typeof drawingBar>;
-  #points: readonly Point[] = [];
+  readonly #handles: Handles;
+  /** Whether the ring is closed: corners are then added between others only. */
+  readonly #isClosed: boolean;
+  #points: readonly Point[];
+  /** The corner that had the focus last. */
+  #selected: number | undefined;
 
-  /** @param done is called with the area, or with undefined if the user cancels; never after `stop` */
-  constructor(map: DensityMap, limits: AreaLimits, done: (area: Area | undefined) => void) {
+  /**
+   * @param initial the area whose corners to change; undefined to draw one
+   * @param done is called with the area, or with undefined if the user cancels; never after `stop`
+   */
+  constructor(
+    map: DensityMap,
+    limits: AreaLimits,
+    initial: Area | undefined,
+    done: (area: Area | undefined) => void,
+  ) {
     this.#map = map;
     this.#limits = limits;
     this.#done = done;
-    this.#bar = drawingBar(limits, {
+    this.#isClosed = initial !== undefined;
+    this.#points = initial?.boundary ?? [];
+    this.#bar = drawingBar(limits, this.#isClosed, {
       finish: this.#finish,
       addMiddle: this.#addMiddle,
-      undo: this.#removeLast,
+      remove: () => this.#remove(this.#selected ?? this.#points.length - 1),
       cancel: this.#cancel,
+    });
+    this.#handles = new Handles(map.library, {
+      move: (corner, to) => this.#replace(corner, 1, to),
+      remove: (corner) => this.#remove(corner),
+      select: (corner) => this.#select(corner),
+      press: (corner) => {
+        if (corner === 0 && !this.#isClosed) this.#finish();
+      },
+      insert: (before, at) => this.#insert(before, at),
     });
     this.#start();
   }
@@ -34,13 +61,14 @@ export class Drawing {
     const { library } = this.#map;
     library.on("click", this.#onClick);
     library.on("mousemove", this.#onMove);
-    library.on("dblclick", this.#onDoubleClick);
+    library.getCanvasContainer().addEventListener("dblclick", this.#onDoubleClick);
     addEventListener("keydown", this.#onKey);
     library.doubleClickZoom.disable();
     document.body.classList.add("is-drawing");
     element("drawing").replaceChildren(...this.#bar.elements);
     this.#show();
-    library.getCanvas().focus();
+    if (this.#isClosed) this.#handles.focus(0);
+    else library.getCanvas().focus();
   }
 
   /** Cancels drawing, without calling `done`. */
@@ -48,43 +76,71 @@ export class Drawing {
     const { library } = this.#map;
     library.off("click", this.#onClick);
     library.off("mousemove", this.#onMove);
-    library.off("dblclick", this.#onDoubleClick);
+    library.getCanvasContainer().removeEventListener("dblclick", this.#onDoubleClick);
     removeEventListener("keydown", this.#onKey);
     library.doubleClickZoom.enable();
     document.body.classList.remove("is-drawing");
-    this.#map.showDraft([], false);
+    this.#handles.remove();
+    this.#map.showDraft([]);
     element("drawing").replaceChildren();
   }
 
   /** Shows the corners, and a line to the pointer. */
   #show(pointer?: Point): void {
-    this.#map.showDraft(
-      pointer === undefined ? this.#points : [...this.#points, pointer],
-      pointer === undefined,
-    );
-    this.#bar.update(areaOf(this.#points));
+    const area = areaOf(this.#points);
+    const [first] = this.#points;
+    const isLineClosed = pointer === undefined && first !== undefined;
+    this.#map.showDraft([...this.#points, ...(isLineClosed ? [first] : []), ...(pointer ? [pointer] : [])]);
+    const mayInsert = this.#isClosed && this.#points.length < this.#limits.maxPoints;
+    this.#handles.show(areaRing(area).slice(0, -1), mayInsert);
+    this.#bar.update(area, this.#selected);
+  }
+
+  /** Replaces some corners. */
+  #replace(at: number, count: number, ...by: readonly Point[]): void {
+    this.#points = this.#points.toSpliced(at, count, ...by);
+    this.#show();
+  }
+
+  #select(corner: number): void {
+    this.#selected = corner;
+    this.#bar.update(areaOf(this.#points), corner);
   }
 
   #add(point: Point): void {
-    if (this.#points.length >= this.#limits.maxPoints) return;
-    this.#points = [...this.#points, point];
-    this.#show();
-    announce(`Point ${this.#points.length} added.`);
+    if (this.#isClosed || this.#points.length >= this.#limits.maxPoints) return;
+    this.#selected = undefined;
+    this.#replace(this.#points.length, 0, point);
+    announce(`Corner ${this.#points.length} added.`);
   }
 
-  readonly #addMiddle = () => {
-    const { lat, lng } = this.#map.library.getCenter().wrap();
-    this.#add({ latitude: lat, longitude: lng });
-  };
+  #insert(before: number, at: Point): void {
+    this.#replace(before, 0, at);
+    this.#handles.focus(before);
+    announce(`Corner ${before + 1} added.`);
+  }
 
-  readonly #removeLast = () => {
-    this.#points = this.#points.slice(0, -1);
-    this.#show();
-  };
+  #remove(corner: number): void {
+    const fewest = this.#isClosed ? this.#limits.minPoints : 0;
+    if (corner < 0 || this.#points.length <= fewest) return;
+    const hadSelection = this.#selected !== undefined;
+    this.#selected = undefined;
+    this.#replace(corner, 1);
+    announce(`Corner ${corner + 1} removed.`);
+    if (hadSelection && this.#points.length > 0)
+      this.#handles.focus(Math.min(corner, this.#points.length - 1));
+    else this.#map.library.getCanvas().focus();
+  }
+
+  readonly #addMiddle = () => this.#add(pointOf(this.#map.library.getCenter()));
 
   readonly #finish = () => {
     const area = areaOf(this.#points);
-    if (areaProblem(area, this.#limits) !== undefined) return;
+    const problem = areaProblem(area, this.#limits);
+    if (problem !== undefined) {
+      announce(problem);
+      return;
+    }
     this.stop();
     this.#done(area);
   };
@@ -94,32 +150,38 @@ export class Drawing {
     this.#done(undefined);
   };
 
-  readonly #onClick = ({ lngLat }: MapMouseEvent) => {
-    const { lat, lng } = lngLat.wrap();
-    this.#add({ latitude: lat, longitude: lng });
+  readonly #onClick = ({ lngLat, originalEvent }: MapMouseEvent) => {
+    // Clicks on handles are not for the map.
+    if (originalEvent.target === this.#map.library.getCanvas()) this.#add(pointOf(lngLat));
   };
 
   readonly #onMove = ({ lngLat }: MapMouseEvent) => {
-    if (this.#points.length > 0) this.#show({ latitude: lngLat.lat, longitude: lngLat.lng });
+    if (!this.#isClosed && this.#points.length > 0) this.#show(pointOf(lngLat));
   };
 
-  readonly #onDoubleClick = (event: MapMouseEvent) => {
+  /** The first click of the two has added the last corner; the second one was on its handle. */
+  readonly #onDoubleClick = (event: Event) => {
     event.preventDefault();
-    // The second click of a double click has added the last corner again.
-    this.#points = this.#points.slice(0, -1);
-    this.#finish();
+    if (!this.#isClosed) this.#finish();
   };
 
   readonly #onKey = (event: KeyboardEvent) => {
-    const actions: Readonly<Record<string, () => void>> = {
-      Enter: this.#addMiddle,
-      Backspace: this.#removeLast,
+    const isOnMap = event.target instanceof Node && this.#map.library.getContainer().contains(event.target);
+    const isOnCanvas = event.target === this.#map.library.getCanvas();
+    const actions: Readonly<Record<string, (() => void) | false>> = {
       Escape: this.#cancel,
+      Enter: isOnMap && !isMiddle(event.target) && this.#finish,
+      " ": isOnCanvas && this.#addMiddle,
+      Backspace: isOnCanvas && (() => this.#remove(this.#points.length - 1)),
     };
     const action = actions[event.key];
-    if (action === undefined || (event.target !== this.#map.library.getCanvas() && event.key !== "Escape"))
-      return;
+    if (typeof action !== "function") return;
     event.preventDefault();
     action();
   };
+}
+
+/** Whether something is a handle between corners, where Enter adds one. */
+function isMiddle(target: EventTarget | null): boolean {
+  return target instanceof Element && target.classList.contains("corner-between");
 }

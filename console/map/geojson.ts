@@ -32,9 +32,14 @@ export function continuous(positions: readonly Position[]): Position[] {
   });
 }
 
+/** The position of a point. */
+export function positionOf({ longitude, latitude }: Point): Position {
+  return [longitude, latitude];
+}
+
 /** The closed ring of an area, also across the antimeridian. */
 export function areaRing({ boundary }: Area): Position[] {
-  const positions = continuous(boundary.map(({ longitude, latitude }) => [longitude, latitude]));
+  const positions = continuous(boundary.map(positionOf));
   return positions[0] === undefined ? [] : [...positions, positions[0]];
 }
 
@@ -48,14 +53,6 @@ export function boxRing({ west, south, east, north }: Box): Position[] {
     [west, north],
     [west, south],
   ];
-}
-
-/** An area that is being drawn: its corners, and a line through them. */
-export function draft(points: readonly Point[], isClosed: boolean): FeatureCollection {
-  const positions = points.map(({ longitude, latitude }): Position => [longitude, latitude]);
-  const line = isClosed && positions[0] !== undefined ? [...positions, positions[0]] : positions;
-  const corners = positions.map((coordinates) => featureOf({ type: "Point", coordinates }));
-  return collection([featureOf({ type: "LineString", coordinates: line }), ...corners]);
 }
 
 /** The rectangles of cells; their ids are their indexes in the answer. */

@@ -4,8 +4,8 @@ import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 
-/** The coverage, the area of a request, and an area that is being drawn. */
-export function areaLayers({ accent, coverage, land }: ThemeColours): LayerSpecification[] {
+/** The coverage, the outlines of areas before they were simplified, the areas of a request, one that is being drawn. */
+export function areaLayers({ accent, coverage }: ThemeColours): LayerSpecification[] {
   return [
     {
       id: "coverage",
@@ -13,24 +13,18 @@ export function areaLayers({ accent, coverage, land }: ThemeColours): LayerSpeci
       source: "coverage",
       paint: { "line-color": coverage, "line-width": 1.5, "line-dasharray": [3, 3] },
     },
+    {
+      id: "given",
+      type: "line",
+      source: "given",
+      paint: { "line-color": accent, "line-width": 1.5, "line-dasharray": [1, 2] },
+    },
     { id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } },
     {
       id: "draft",
       type: "line",
       source: "draft",
       paint: { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] },
-    },
-    {
-      id: "draft-points",
-      type: "circle",
-      source: "draft",
-      filter: ["==", ["geometry-type"], "Point"],
-      paint: {
-        "circle-color": accent,
-        "circle-radius": 5,
-        "circle-stroke-width": 2,
-        "circle-stroke-color": land,
-      },
     },
   ];
 }

@@ -1,15 +1,18 @@
-/** The field for the area: an example, or an area drawn on the map or pasted. */
+/** The field for the areas: an example, areas drawn on the map, or areas as people have them. */
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
-import { type Area, type AreaLimits, areaProblem } from "./area.ts";
+import type { ViewState } from "./address.ts";
+import type { Area, AreaLimits, Point } from "./area.ts";
 import type { Example } from "./examples.ts";
-import { parseArea } from "./parse-area.ts";
+import { fitAreas } from "./fit-areas.ts";
+import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
+import { importWay } from "./import-way.ts";
 import { segments } from "./segments.ts";
 
 /** Draws an area on the map. */
 export interface AreaDrawing {
-  /** Starts drawing; `done` receives undefined if the user cancels. */
-  readonly start: (done: (area: Area | undefined) => void) => void;
+  /** Starts drawing, or changing the corners of an area; `done` receives undefined if the user cancels. */
+  readonly start: (area: Area | undefined, done: (area: Area | undefined) => void) => void;
   /** Cancels drawing, if active. */
   readonly cancel: () => void;
 }
@@ -20,146 +23,179 @@ interface AreaFieldOptions {
   readonly drawing: AreaDrawing;
   /** Called before `onChange` if the user chooses an example. */
   readonly onExample: (area: Area) => void;
-  readonly onChange: (areas: readonly Area[]) => void;
+  /** Called before `onChange` with period and precision of a request. */
+  readonly onRequest: (state: ViewState, areas: readonly Area[]) => void;
+  /** @param outlines the outlines of simplified areas, as they were given */
+  readonly onChange: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
 }
 
-interface AreaField {
-  readonly fieldset: HTMLFieldSetElement;
-  /** Sets areas that are not the user's choice in this field, as those of the address. */
-  readonly set: (areas: readonly Area[]) => void;
-}
+type WayName = "Example" | "Draw" | "Import";
 
-/** One way to choose an area. */
+/** One way to choose areas. */
 interface Way {
   readonly element: HTMLElement;
-  /** Called when this way is selected. */
+  /** Called when the user selects this way. */
   readonly open?: () => void;
 }
 
-/** Sets the field's areas, with a note below them. */
-type SetAreas = (areas: readonly Area[], note?: string) => void;
+/** The field. */
+export class AreaField {
+  readonly #options: AreaFieldOptions;
+  readonly #example: HTMLSelectElement;
+  readonly #ways: Readonly<Record<WayName, Way>>;
+  readonly #choice: HTMLElement;
+  readonly #note = html("p", { class: "note", "aria-live": "polite" });
+  readonly #change: HTMLButtonElement;
+  #areas: readonly Area[] = [];
 
-/** Creates the field. */
-export function areaField({ examples, limits, drawing, onExample, onChange }: AreaFieldOptions): AreaField {
-  const note = html("p", { class: "note", "aria-live": "polite" });
-  const setAreas: SetAreas = (areas, text = "") => {
-    note.textContent = text;
-    note.className = areas.length === 0 ? "note problem" : "note";
-    onChange(areas);
-  };
-  const select = html(
-    "select",
-    { id: "example" },
-    ...examples.map(({ name }) => html("option", { value: name }, name)),
-  );
-  const ways: Readonly<Record<"Example" | "Draw" | "Paste", Way>> = {
-    Example: exampleWay(select, examples, onExample, setAreas),
-    Draw: drawWay(drawing, setAreas),
-    Paste: pasteWay(limits, setAreas),
-  };
-  const show = (shown: keyof typeof ways) => {
-    for (const way of Object.values(ways)) way.element.hidden = way !== ways[shown];
-    drawing.cancel();
-  };
-  const choose = (chosen: keyof typeof ways) => {
-    show(chosen);
-    ways[chosen].open?.();
-  };
-  const initial = examples.length > 0 ? "Example" : "Draw";
-  const choice = segments("way", Object.keys(ways) as (keyof typeof ways)[], initial, choose);
-  const set = (areas: readonly Area[]) => {
+  /** Creates the field, without an area. */
+  constructor(options: AreaFieldOptions) {
+    this.#options = options;
+    const { examples } = options;
+    this.#example = html(
+      "select",
+      { id: "example", change: () => this.#chooseExample() },
+      ...examples.map(({ name }) => html("option", { value: name }, name)),
+    );
+    this.#ways = this.#createWays();
+    this.#change = html(
+      "button",
+      { type: "button", class: "chip", hidden: true, click: () => this.#draw(this.#areas[0]) },
+      "Move corners",
+    );
+    const initial = examples.length > 0 ? "Example" : "Draw";
+    this.#choice = segments("way", ["Example", "Draw", "Import"], initial, (chosen) => {
+      this.#show(chosen);
+      // What was wrong with another way says nothing of this one.
+      if (this.#areas.length === 0) this.#note.textContent = "";
+      this.#ways[chosen].open?.();
+    });
+    this.#show(initial);
+  }
+
+  /** The elements, for a form. */
+  fieldset(): HTMLFieldSetElement {
+    return html(
+      "fieldset",
+      {},
+      html("legend", {}, "Area"),
+      this.#choice,
+      ...Object.values(this.#ways).map(({ element }) => element),
+      this.#note,
+      html("div", {}, this.#change),
+    );
+  }
+
+  /** Sets areas that are not the user's choice in this field, as those of the address. */
+  set(areas: readonly Area[]): void {
+    const { examples } = this.#options;
     const example = examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
-    const way = example === undefined ? "Draw" : "Example";
-    for (const input of choice.querySelectorAll("input")) input.checked = input.value === way;
-    show(way);
-    if (example !== undefined) select.value = example.name;
-    const problem = areas.map((area) => areaProblem(area, limits)).find((reason) => reason !== undefined);
-    if (problem === undefined) setAreas(areas, example === undefined ? sizeOf(areas) : "");
-    else setAreas([], problem);
-  };
-  const fieldset = html(
-    "fieldset",
-    {},
-    html("legend", {}, "Area"),
-    choice,
-    ...Object.values(ways).map(({ element }) => element),
-    note,
-  );
-  show(initial);
-  return { fieldset, set };
+    this.#show(example === undefined ? "Draw" : "Example");
+    if (example !== undefined) this.#example.value = example.name;
+    this.#fit(
+      areas.map(({ boundary }) => boundary),
+      [],
+      example === undefined,
+    );
+  }
+
+  /** Reads areas from texts, as of dropped files. */
+  take(texts: readonly string[]): void {
+    this.#show("Import");
+    try {
+      const given = texts.map(parseGivenAreas);
+      this.#fit(
+        given.flatMap(({ rings }) => rings),
+        given.flatMap(({ remarks }) => remarks),
+        true,
+        stateOf(given),
+      );
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      this.#refuse(error);
+    }
+  }
+
+  #createWays(): Readonly<Record<WayName, Way>> {
+    const label = html("label", { for: "example", class: "hidden-text" }, "Example");
+    const draw = () => this.#draw(undefined);
+    return {
+      Example: { element: html("div", {}, label, this.#example), open: () => this.#chooseExample() },
+      Draw: {
+        element: html(
+          "div",
+          {},
+          html("button", { type: "button", class: "wide", click: draw }, "Draw on the map"),
+        ),
+        open: draw,
+      },
+      Import: { element: importWay((texts) => this.take(texts)) },
+    };
+  }
+
+  #show(shown: WayName): void {
+    for (const way of Object.values(this.#ways)) way.element.hidden = way !== this.#ways[shown];
+    for (const input of this.#choice.querySelectorAll("input")) input.checked = input.value === shown;
+    this.#options.drawing.cancel();
+  }
+
+  #chooseExample(): void {
+    const area = this.#options.examples.find(({ name }) => name === this.#example.value)?.area;
+    if (area === undefined) return;
+    this.#options.onExample(area);
+    this.#setAreas([area], "");
+  }
+
+  #draw(area: Area | undefined): void {
+    this.#options.drawing.start(area, (drawn) => {
+      if (drawn !== undefined) this.set([drawn]);
+    });
+  }
+
+  /** Makes areas of rings that the API takes. @param state period and precision, if a request names them */
+  #fit(
+    rings: readonly (readonly Point[])[],
+    remarks: readonly string[],
+    namesSize: boolean,
+    state?: ViewState,
+  ): void {
+    try {
+      const { areas, outlines, remarks: changes } = fitAreas(rings, this.#options.limits);
+      if (state !== undefined) this.#options.onRequest(state, areas);
+      const size = namesSize ? [sizeOf(areas)] : [];
+      this.#setAreas(areas, [...size, ...remarks, ...changes].join(" "), outlines);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      this.#refuse(error);
+    }
+  }
+
+  #refuse({ message }: Error): void {
+    this.#setAreas([], message);
+  }
+
+  #setAreas(areas: readonly Area[], text: string, outlines: readonly (readonly Point[])[] = []): void {
+    this.#areas = areas;
+    this.#note.textContent = text;
+    this.#note.className = areas.length === 0 ? "note problem" : "note";
+    this.#change.hidden = areas.length !== 1;
+    this.#options.onChange(areas, outlines);
+  }
 }
 
 function isSame(one: Area, other: Area | undefined): boolean {
   return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
 }
 
-/** `6 points.`, `3 areas.` */
+/** The period and precision of the last text that names them. */
+function stateOf(given: readonly GivenAreas[]): ViewState {
+  return Object.assign({}, ...given.map(({ state }) => state));
+}
+
+/** `6 points.`, `3 areas, asked for one by one.` */
 function sizeOf(areas: readonly Area[]): string {
   const [first] = areas;
-  const size =
-    areas.length > 1 ? counted(areas.length, "area") : counted(first?.boundary.length ?? 0, "point");
-  return `${size}.`;
-}
-
-function exampleWay(
-  select: HTMLSelectElement,
-  examples: readonly Example[],
-  onExample: (area: Area) => void,
-  setAreas: SetAreas,
-): Way {
-  const choose = () => {
-    const area = examples.find(({ name }) => name === select.value)?.area;
-    if (area !== undefined) onExample(area);
-    setAreas(area === undefined ? [] : [area]);
-  };
-  select.addEventListener("change", choose);
-  return {
-    element: html("div", {}, html("label", { for: "example", class: "hidden-text" }, "Example"), select),
-    open: () => {
-      if (examples.length > 0) choose();
-    },
-  };
-}
-
-function drawWay(drawing: AreaDrawing, setAreas: SetAreas): Way {
-  const draw = () =>
-    drawing.start((area) => {
-      if (area !== undefined) setAreas([area], sizeOf([area]));
-    });
-  return {
-    element: html(
-      "div",
-      {},
-      html("button", { type: "button", class: "wide", click: draw }, "Draw on the map"),
-    ),
-    open: draw,
-  };
-}
-
-function pasteWay(limits: AreaLimits, setAreas: SetAreas): Way {
-  const text = html("textarea", {
-    id: "pasted",
-    rows: 5,
-    spellcheck: "false",
-    placeholder: '{"type":"Polygon","coordinates":[[[4.83,45.76],…]]}',
-  });
-  const usePasted = () => {
-    try {
-      const area = parseArea(text.value);
-      const problem = areaProblem(area, limits);
-      setAreas(problem === undefined ? [area] : [], problem ?? sizeOf([area]));
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      setAreas([], error.message);
-    }
-  };
-  return {
-    element: html(
-      "div",
-      {},
-      html("label", { for: "pasted" }, "GeoJSON, or an area of the API"),
-      text,
-      html("button", { type: "button", click: usePasted }, "Use this area"),
-    ),
-  };
+  return areas.length > 1
+    ? `${counted(areas.length, "area")}, asked for one by one.`
+    : `${counted(first?.boundary.length ?? 0, "point")}.`;
 }

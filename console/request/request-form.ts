@@ -2,8 +2,8 @@
 import { html } from "../dom.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
-import type { Area } from "./area.ts";
-import { type AreaDrawing, areaField } from "./area-field.ts";
+import type { Area, Point } from "./area.ts";
+import { type AreaDrawing, AreaField } from "./area-field.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Example } from "./examples.ts";
 import { finestFor, largestCount, type Obstacle, obstacleOf } from "./obstacle.ts";
@@ -15,7 +15,8 @@ interface FormOptions {
   readonly capabilities: Capabilities;
   readonly examples: readonly Example[];
   readonly drawing: AreaDrawing;
-  readonly onAreas: (areas: readonly Area[]) => void;
+  /** @param outlines the outlines of simplified areas, as they were given */
+  readonly onAreas: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
   readonly onSubmit: (query: Query) => void;
 }
 
@@ -24,6 +25,8 @@ export interface RequestForm {
   readonly element: HTMLFormElement;
   /** Fills in what a state names, and leaves the other fields as they are. */
   readonly fill: (state: ViewState) => void;
+  /** Reads areas, and what else a request has, from texts as of dropped files. */
+  readonly take: (texts: readonly string[]) => void;
   /** What the form asks for; undefined while something keeps it from being asked. */
   readonly query: () => Query | undefined;
 }
@@ -57,14 +60,19 @@ export function requestForm(options: FormOptions): RequestForm {
   /** Sets the finest precision at which areas have a synchronous answer. */
   const fitPrecision = (fitted: readonly Area[]) =>
     precision.set(finestFor({ areas: fitted, hours: period.hours() }, capabilities) ?? precisions[0] ?? 1);
-  const field = areaField({
+  const field = new AreaField({
     examples,
     limits: capabilities.area,
     drawing,
     onExample: (area) => fitPrecision([area]),
-    onChange: (next) => {
+    onRequest: (state, given) => {
+      period.set(state);
+      if (state.precision === undefined) fitPrecision(given);
+      else precision.set(state.precision);
+    },
+    onChange: (next, outlines) => {
       areas = next;
-      onAreas(areas);
+      onAreas(areas, outlines);
       update();
     },
   });
@@ -87,13 +95,13 @@ export function requestForm(options: FormOptions): RequestForm {
   const element = html(
     "form",
     { class: "request", submit: send },
-    field.fieldset,
+    field.fieldset(),
     period.fieldset,
     html("fieldset", {}, html("legend", {}, "Precision"), ...precision.elements, ...size.elements),
     html("div", { class: "submit" }, submit, obstacle),
   );
   update();
-  return { element, fill, query };
+  return { element, fill, take: (texts) => field.take(texts), query };
 }
 
 function obstacleElements({ reason, remedies }: Obstacle, fill: (state: ViewState) => void): HTMLElement[] {

@@ -169,23 +169,58 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test("the form cancels drawing when another way is chosen, and says why a pasted area is refused", async () => {
+    test("the form cancels drawing when another way is chosen, and says why a pasted text is refused", async () => {
       const { page } = map;
       await openForm(page);
       await page.click("label[for=way-Example]");
       await page.click("label[for=way-Draw]");
       await page.waitForSelector("#drawing button");
 
-      await page.click("label[for=way-Paste]");
+      await page.click("label[for=way-Import]");
       const drawingButtons = await page.locator("#drawing button").count();
       await page.fill("#pasted", "{");
-      await page.click("text=Use this area");
+      await page.click("text=Use this");
       const problem = await page.textContent(".request .problem");
       await page.click("label[for=way-Example]");
 
       expect(drawingButtons).toBe(0);
       expect(problem).toContain("This is not JSON");
       expect(await page.locator(".request .problem").count()).toBe(0);
+      expectNoProblems(map);
+    });
+
+    test("the map asks for each polygon of a pasted file, names what it leaves out, and moves a corner by the keyboard", async () => {
+      const { page, requests } = map;
+      const ring = (longitude: number, latitude: number) => [
+        [longitude, latitude],
+        [longitude + 0.01, latitude],
+        [longitude, latitude + 0.01],
+        [longitude, latitude],
+      ];
+      const coordinates = [[ring(4.82, 45.74), ring(4.822, 45.742)], [ring(4.85, 45.75)]];
+      await openForm(page);
+      await page.click("label[for=way-Import]");
+      await page.fill("#pasted", JSON.stringify({ type: "MultiPolygon", coordinates }));
+      await page.click("text=Use this");
+      const note = await page.textContent(".request .note[aria-live]");
+      const before = requests.length;
+      await page.click("form.request button.primary");
+      await page.waitForURL(/#area=4\.82,45\.74,.*;4\.85,45\.75,/);
+      await cellsDrawn(page);
+      const asked = requests.slice(before).filter(({ url }) => url.endsWith("/retrieve"));
+
+      await openForm(page);
+      await page.fill("#pasted", "POLYGON ((4.82 45.74, 4.86 45.74, 4.84 45.76, 4.82 45.74))");
+      await page.click("text=Use this");
+      await page.click("text=Move corners");
+      await page.focus('.corner[aria-label="Corner 3 of 3"]');
+      for (const key of ["ArrowUp", "Enter"]) await page.keyboard.press(key);
+      await showDensities(page);
+
+      expect(note).toContain("2 areas, asked for one by one. A hole is filled in");
+      expect(asked).toHaveLength(2);
+      const [, latitude] = /#area=4.82,45.74,4.86,45.74,4.84,([\d.]+)&/.exec(page.url()) ?? [];
+      expect(Number(latitude)).toBeGreaterThan(45.76);
       expectNoProblems(map);
     });
 
@@ -288,8 +323,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await logIn(page);
     const answer = await cellsDrawn(page);
 
+    await openForm(page);
     await page.route("**/retrieve", (route) => route.abort());
-    await page.click(".request-fold summary");
     await page.click("form.request button.primary");
     await page.waitForSelector(".notice .problem");
     expect(await cellsDrawn(page)).toEqual(answer);

@@ -1,0 +1,201 @@
+/** Areas as people have them: GeoJSON, WKT, a box, or a request of the API. */
+import { afterHours } from "../time.ts";
+import type { ViewState } from "./address.ts";
+import { boxArea, type Point } from "./area.ts";
+import { parseWkt } from "./wkt.ts";
+
+/** What a text holds. */
+export interface GivenAreas {
+  /** The outer rings of polygons, as given. */
+  readonly rings: readonly (readonly Point[])[];
+  /** The members of a request of the API. */
+  readonly state: Pick<ViewState, "from" | "hours" | "precision">;
+  /** Sentences about what is not used of the text. */
+  readonly remarks: readonly string[];
+}
+
+const expected = "GeoJSON, WKT, a box (west, south, east, north) or a request of the API";
+
+/**
+ * Parses a text.
+ * @throws {Error} saying what was expected, if it holds no polygon.
+ */
+export function parseGivenAreas(text: string): GivenAreas {
+  const reader = new Reader();
+  reader.read(parseText(text.trim()));
+  const { rings, state, remarks } = reader;
+  if (rings.length === 0) throw new Error(["There is no polygon in it.", ...remarks].join(" "));
+  return { rings, state, remarks };
+}
+
+function parseText(text: string): unknown {
+  const numbers = text.split(/[\s,;]+/).map(Number);
+  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers;
+  if (!/^[[{]/.test(text)) {
+    const geometry = parseWkt(text);
+    if (geometry === undefined) throw new Error(`This is not ${expected}.`);
+    return geometry;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error(`This is not JSON. Expected is ${expected}.`);
+    throw error;
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members of GeoJSON that say nothing of an area, or nothing new. */
+const known = new Set(["type", "coordinates", "geometry", "geometries", "features", "bbox", "properties"]);
+
+/** Collects polygons from a value, and what is beside them. */
+class Reader {
+  readonly rings: Point[][] = [];
+  state: GivenAreas["state"] = {};
+  #holes = 0;
+  #hasHeights = false;
+  #isWidened = false;
+  readonly #geometries = new Map<string, number>();
+  readonly #properties = new Set<string>();
+  readonly #members = new Set<string>();
+
+  get remarks(): string[] {
+    const geometries = [...this.#geometries].map(([type, count]) => `${count} × ${type}`);
+    const unused = [
+      ...geometries,
+      ...(this.#properties.size > 0 ? [`properties (${listed(this.#properties)})`] : []),
+      ...(this.#members.size > 0 ? [listed(this.#members)] : []),
+      ...(this.#hasHeights ? ["heights"] : []),
+    ];
+    const holes = this.#holes === 1 ? "A hole is" : `${this.#holes} holes are`;
+    return [
+      ...(this.#holes > 0 ? [`${holes} filled in: an area of the API has none.`] : []),
+      ...(this.#isWidened ? ["The period is widened to whole hours."] : []),
+      ...(unused.length > 0 ? [`Not used: ${unused.join(", ")}.`] : []),
+    ];
+  }
+
+  read(value: unknown): void {
+    if (Array.isArray(value)) this.#readList(value);
+    else if (!isRecord(value)) return;
+    else if (isRecord(value.area) || Array.isArray(value.area)) this.#readRequest(value);
+    else if (Array.isArray(value.boundary)) this.#readBoundary(value);
+    else if (["west", "south", "east", "north"].every((side) => typeof value[side] === "number")) {
+      this.#addBox([value.west, value.south, value.east, value.north]);
+    } else this.#readGeoJson(value);
+  }
+
+  /** A box, points of the API, or several values. */
+  #readList(values: readonly unknown[]): void {
+    if (values.length === 4 && values.every((value) => typeof value === "number")) this.#addBox(values);
+    else if (values.length > 0 && values.every(isPoint)) this.rings.push(values.map(pointOf));
+    else for (const value of values) if (isRecord(value)) this.read(value);
+  }
+
+  #readRequest({ area, startTime, endTime, precision, ...others }: Members): void {
+    this.read(area);
+    const period = periodOf(startTime, endTime);
+    if (period !== undefined) {
+      this.state = { ...this.state, from: period.from, hours: period.hours };
+      this.#isWidened ||= period.isWidened;
+    } else if (startTime !== undefined || endTime !== undefined) this.#members.add("startTime, endTime");
+    if (Number.isInteger(precision)) this.state = { ...this.state, precision: Number(precision) };
+    else if (precision !== undefined) this.#members.add("precision");
+    this.#addMembers(others);
+  }
+
+  #readBoundary({ areaType: _, boundary, ...others }: Members): void {
+    if (Array.isArray(boundary) && boundary.every(isPoint)) this.rings.push(boundary.map(pointOf));
+    this.#addMembers(others);
+  }
+
+  #readGeoJson(value: Members): void {
+    const { type, coordinates, geometry, geometries, features, properties } = value;
+    this.#addMembers(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name))));
+    if (isRecord(properties)) for (const name of Object.keys(properties)) this.#properties.add(name);
+    switch (type) {
+      case "FeatureCollection":
+      case "GeometryCollection":
+        for (const one of listOf(features ?? geometries)) this.read(one);
+        return;
+      case "Feature":
+        this.read(geometry);
+        return;
+      case "Polygon":
+        this.#addPolygon(listOf(coordinates));
+        return;
+      case "MultiPolygon":
+        for (const polygon of listOf(coordinates)) this.#addPolygon(listOf(polygon));
+        return;
+      default:
+        if (typeof type === "string") this.#geometries.set(type, (this.#geometries.get(type) ?? 0) + 1);
+    }
+  }
+
+  #addPolygon([ring, ...holes]: readonly unknown[]): void {
+    const positions = listOf(ring);
+    const isRing = positions.every((position) => listOf(position).slice(0, 2).every(Number.isFinite));
+    if (!isRing || positions.length < 3) {
+      this.#geometries.set("malformed Polygon", (this.#geometries.get("malformed Polygon") ?? 0) + 1);
+      return;
+    }
+    this.#holes += holes.length;
+    this.#hasHeights ||= positions.some((position) => listOf(position).length > 2);
+    this.rings.push(
+      positions.map((position) => {
+        const [longitude, latitude] = listOf(position);
+        return { longitude: Number(longitude), latitude: Number(latitude) };
+      }),
+    );
+  }
+
+  #addBox([west, south, east, north]: readonly unknown[]): void {
+    const area = boxArea({
+      west: Number(west),
+      south: Number(south),
+      east: Number(east),
+      north: Number(north),
+    });
+    if (area === undefined) throw new Error("A box is west, south, east, north, less than 180 degrees wide.");
+    this.rings.push([...area.boundary]);
+  }
+
+  #addMembers(members: Members): void {
+    for (const name of Object.keys(members)) this.#members.add(name);
+  }
+}
+
+/** The first names of a set, and how many more there are. */
+function listed(names: ReadonlySet<string>): string {
+  const shown = [...names].slice(0, 5);
+  const more = names.size - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+/** The period of a request, widened to whole hours; undefined if it is none. */
+function periodOf(startTime: unknown, endTime: unknown) {
+  const hour = 3_600_000;
+  const [start, end] = [Date.parse(String(startTime)), Date.parse(String(endTime))];
+  if (Number.isNaN(start) || Number.isNaN(end) || end <= start) return undefined;
+  const from = new Date(Math.floor(start / hour) * hour);
+  const hours = Math.ceil((end - from.getTime()) / hour);
+  const isWidened = from.getTime() !== start || afterHours(from, hours).getTime() !== end;
+  return { from, hours, isWidened };
+}
+
+function isRecord(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isPoint(value: unknown): value is Point {
+  return isRecord(value) && Number.isFinite(value.latitude) && Number.isFinite(value.longitude);
+}
+
+function pointOf({ latitude, longitude }: Point): Point {
+  return { latitude, longitude };
+}

@@ -1,0 +1,65 @@
+const types: Readonly<Record<string, string>> = {
+  POINT: "Point",
+  LINESTRING: "LineString",
+  POLYGON: "Polygon",
+  MULTIPOINT: "MultiPoint",
+  MULTILINESTRING: "MultiLineString",
+  MULTIPOLYGON: "MultiPolygon",
+  GEOMETRYCOLLECTION: "GeometryCollection",
+};
+
+/**
+ * Parses WKT, such as `POLYGON ((4.8 45.7, 4.9 45.7, 4.9 45.8, 4.8 45.7))`: one geometry or several, with or without
+ * `SRID=4326;` before each.
+ * @returns the geometries as GeoJSON; undefined for what is no WKT.
+ * @throws {Error} for another system of coordinates.
+ */
+export function parseWkt(text: string): readonly object[] | undefined {
+  const tokens = text.toUpperCase().match(/SRID *= *\d+ *;|[A-Z]+|[-+\d.][-+\d.E]*|\S/g) ?? [];
+  let at = 0;
+  const take = (token: string) => {
+    if (tokens[at] !== token) return false;
+    at++;
+    return true;
+  };
+
+  /** A list in brackets; undefined if there is none. */
+  const list = (): unknown[] | undefined => {
+    if (take("EMPTY")) return [];
+    if (!take("(")) return undefined;
+    const items: unknown[] = [];
+    do {
+      const item = types[tokens[at] ?? ""] === undefined ? (list() ?? position()) : geometry();
+      if (item === undefined) return undefined;
+      items.push(item);
+    } while (take(","));
+    return take(")") ? items : undefined;
+  };
+  const position = (): number[] | undefined => {
+    const numbers: number[] = [];
+    for (; Number.isFinite(Number(tokens[at] ?? Number.NaN)); at++) numbers.push(Number(tokens[at]));
+    return numbers.length > 1 ? numbers : undefined;
+  };
+  const geometry = (): object | undefined => {
+    const type = types[tokens[at] ?? ""];
+    at++;
+    if (["Z", "M", "ZM"].includes(tokens[at] ?? "")) at++;
+    const items = type === undefined ? undefined : list();
+    if (items === undefined) return undefined;
+    return type === "GeometryCollection" ? { type, geometries: items } : { type, coordinates: items };
+  };
+
+  const geometries: object[] = [];
+  while (at < tokens.length) {
+    const [, srid] = /^SRID *= *(\d+)/.exec(tokens[at] ?? "") ?? [];
+    if (srid !== undefined) at++;
+    if (srid !== undefined && srid !== "4326") {
+      throw new Error("Only coordinates of WGS 84 (SRID 4326) can be read.");
+    }
+    const read = geometry();
+    if (read === undefined) return undefined;
+    geometries.push(read);
+    take(";");
+  }
+  return geometries.length > 0 ? geometries : undefined;
+}
