@@ -6,7 +6,7 @@ import { clientRecord, clients as table } from "../../functions/oauth2/tables.ts
 import { parseAllowedNetworks } from "../../shared/sinks/networks.ts";
 import { isSink } from "../../shared/sinks/sink-url.ts";
 import { recordFiles } from "./data-files.ts";
-import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
+import { type ImportKind, storeEach } from "./import-file.ts";
 
 const scopes = areas.flatMap((area) => Object.keys(area.scopes));
 
@@ -38,14 +38,5 @@ export const clients: ImportKind<typeof schema> = {
   table,
   schema,
   identities: ({ clientId }) => [{ field: "clientId", value: clientId }],
-  begin: () => ({
-    write: (source) =>
-      eachBatch(source(), (records) =>
-        eachItem(
-          records,
-          ({ position }) => position,
-          ({ content }, signal) => replaceClient(content, signal),
-        ),
-      ),
-  }),
+  begin: () => ({ write: storeEach(replaceClient) }),
 };

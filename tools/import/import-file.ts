@@ -152,13 +152,27 @@ function fieldOf(path: readonly PropertyKey[]): string {
 }
 
 /** Paths of the members that a schema dropped because it does not know them: misspelt ones, at any depth. */
-function membersLost(sent: unknown, kept: unknown): PropertyKey[][] {
-  if (typeof sent !== "object" || sent === null || typeof kept !== "object" || kept === null) return [];
-  return Object.entries(sent).flatMap(([name, value]) =>
+function membersLost(given: unknown, kept: unknown): PropertyKey[][] {
+  if (typeof given !== "object" || given === null || typeof kept !== "object" || kept === null) return [];
+  return Object.entries(given).flatMap(([name, value]) =>
     Object.hasOwn(kept, name)
       ? membersLost(value, kept[name as keyof typeof kept]).map((path) => [name, ...path])
       : [[name]],
   );
+}
+
+/** How an import writes records that do not depend on each other: `store` replaces one, each with a deadline of its own. */
+export function storeEach<Content>(
+  store: (content: Content, signal: AbortSignal) => Promise<unknown>,
+): RecordImport<Content>["write"] {
+  return (source) =>
+    eachBatch(source(), (records) =>
+      eachItem(
+        records,
+        ({ position }) => position,
+        ({ content }, signal) => store(content, signal),
+      ),
+    );
 }
 
 /** A batch is read and checked while those before it are looked up or written. */

@@ -3,7 +3,7 @@ import { contradictionIn } from "../../functions/qos-profiles/rules.ts";
 import { replaceQosProfile } from "../../functions/qos-profiles/store.ts";
 import { qosProfileRecord, qosProfiles as table } from "../../functions/qos-profiles/tables.ts";
 import { recordFiles } from "./data-files.ts";
-import { eachBatch, eachItem, type ImportKind } from "./import-file.ts";
+import { type ImportKind, storeEach } from "./import-file.ts";
 
 const schema = z.object(qosProfileRecord.shape).superRefine((profile, context) => {
   const field = contradictionIn(profile);
@@ -17,14 +17,5 @@ export const qosProfiles: ImportKind<typeof schema> = {
   table,
   schema,
   identities: ({ name }) => [{ field: "name", value: name }],
-  begin: () => ({
-    write: (source) =>
-      eachBatch(source(), (records) =>
-        eachItem(
-          records,
-          ({ position }) => position,
-          ({ content }, signal) => replaceQosProfile(content, signal),
-        ),
-      ),
-  }),
+  begin: () => ({ write: storeEach(replaceQosProfile) }),
 };
