@@ -16,6 +16,9 @@ const masks: Readonly<Record<string, readonly (readonly [varying: RegExp, mask: 
     [/"dataType":"(?:DENSITY_ESTIMATION|LOW_DENSITY)"(?:,"\w*plDensity":<people>)*/g, '"dataType":<density>'],
     [/"dataType":\[(?:,?"(?:LOW_DENSITY|DENSITY_ESTIMATION)")+\]/g, '"dataType":[<density>]'],
     [/(?:DENSITY_ESTIMATION(?:,\d+){3}|LOW_DENSITY,,,)/g, "<density>"],
+    [/"(people|minPeople|maxPeople|cells|areaKm2)":[\d.]+/g, '"$1":<number>'],
+    [/"densestCell":(?:null|\{[^}]*\})/g, '"densestCell":<cell>'],
+    [/^(<time>,<time>)(?:,\d*){3},.*(?:true|false)/gm, "$1,<summary>"],
     [/\r/g, "␍"],
   ],
   profile: [[/"(access_token|DateLastLogin)":"[^"]+"/g, '"$1":"<varies>"']],
@@ -38,7 +41,7 @@ function areaOf(name: string): string {
 }
 
 // `docs/openapi.json` is the record of the area openapi. To record anew, on purpose:
-// npx vitest run -u test/contract/recorded-answers.test.ts
+// npx vitest run test/contract/recorded-answers.test.ts -u
 test("every answer on a path of the specification is the recorded one, byte by byte", async () => {
   const answers: string[] = [];
   for (const { name, functionId, event } of events) {
