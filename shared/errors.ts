@@ -8,7 +8,7 @@ interface ErrorRow {
   readonly retryAfterSeconds?: number;
   /** API Gateway's gateway responses that mean the same and are rendered from this row. */
   readonly gatewayResponses?: readonly string[];
-  /** The `error` of OAuth 2 that means the same (RFC 6749, section 5.2), where an endpoint is one of OAuth 2. */
+  /** The `error` of OAuth 2 that means the same (RFC 6749), where an endpoint is one of OAuth 2. */
   readonly oauthError?: string;
 }
 
@@ -162,17 +162,21 @@ export const errors = {
   INTERNAL: {
     status: 500,
     message: "The service failed to answer.",
+    oauthError: "server_error",
     gatewayResponses: ["API_CONFIGURATION_ERROR", "DEFAULT_5XX"],
   },
   UNAVAILABLE: {
     status: 503,
     message: "The service is temporarily unavailable.",
     retryAfterSeconds: 5,
+    // RFC 6749 has it for redirects (section 4.1.2.1), which have no status; beside a 503 it says no more than that.
+    oauthError: "temporarily_unavailable",
     gatewayResponses: ["AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "INTEGRATION_FAILURE"],
   },
   TIMEOUT: {
     status: 504,
     message: "The service did not answer in time.",
+    oauthError: "temporarily_unavailable",
     gatewayResponses: ["INTEGRATION_TIMEOUT"],
   },
 } as const satisfies Record<string, ErrorRow>;

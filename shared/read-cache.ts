@@ -18,16 +18,26 @@ export class ReadCache<Value> {
   readonly #maxBytes: number;
   readonly #bytesOf: (value: Value) => number;
   readonly #clock: () => number;
+  readonly #maxMillisecondsOf: (value: Value) => number;
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #loads = new Map<string, Promise<ReadonlyMap<string, Value>>>();
   #bytes = 0;
 
-  /** @param bytesOf estimates the memory of a value. */
-  constructor(maxBytes: number, bytesOf: (value: Value) => number, clock: () => number = Date.now) {
+  /**
+   * @param bytesOf estimates the memory of a value.
+   * @param maxMillisecondsOf the age up to which a value is returned, if that is less than `CACHE_SECONDS`.
+   */
+  constructor(
+    maxBytes: number,
+    bytesOf: (value: Value) => number,
+    clock: () => number = Date.now,
+    maxMillisecondsOf: (value: Value) => number = () => Number.POSITIVE_INFINITY,
+  ) {
     this.#maxBytes = maxBytes;
     this.#bytesOf = bytesOf;
     this.#clock = clock;
+    this.#maxMillisecondsOf = maxMillisecondsOf;
   }
 
   /** The value of a key. Throws what `load` throws. */
@@ -74,7 +84,8 @@ export class ReadCache<Value> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#remove(key, entry);
-    if (this.#clock() - entry.loadedAt >= maxAge) return undefined;
+    const age = this.#clock() - entry.loadedAt;
+    if (age >= Math.min(maxAge, this.#maxMillisecondsOf(entry.value))) return undefined;
     this.#add(key, entry);
     return entry;
   }

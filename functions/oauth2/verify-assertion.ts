@@ -51,7 +51,7 @@ function decode(
  * Verifies signature, expiry and `nbf` of an assertion with the keys of its client.
  *
  * An unknown client, and one without a key of that type or name, costs a verification too, with a key that nobody has:
- * how long a refusal takes says little about which clients exist.
+ * how long a refusal takes does not tell it from a client with one such key.
  * @returns the claims; `undefined` if none of the keys made the signature, or the assertion is not valid now.
  */
 export async function verifyAssertion(

@@ -46,7 +46,9 @@ let service: OwnService;
 let remote: Awaited<ReturnType<typeof countingServer>>;
 
 beforeAll(async () => {
-  remote = await countingServer((_, response) => response.end(JSON.stringify({ keys: [remoteKey.jwk] })));
+  remote = await countingServer(({ url }, response) => {
+    response.writeHead(url === "/down" ? 503 : 200).end(JSON.stringify({ keys: [remoteKey.jwk] }));
+  });
   service = await startOwnService({ SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535" }, { isIssuer: true });
   const scopes = [read, identify];
   const purposes = [purpose, "dpv:Marketing"];
@@ -59,6 +61,7 @@ beforeAll(async () => {
   });
   const others = { scopes: [read], grants: both };
   await storeClient(service, { ...others, clientId: "remote", jwksUri: `${remote.url}/keys` });
+  await storeClient(service, { ...others, clientId: "down", jwksUri: `${remote.url}/down` });
   await storeClient(service, { ...others, clientId: "inside", jwksUri: "http://169.254.169.254/keys" });
   for (const device of [ada, ben]) await service.putDevice(device);
 });
@@ -360,6 +363,19 @@ describe("a client with a jwksUri", () => {
   test("POST /oauth2/token accepts a key that the client's address serves", async () => {
     const assertion = await signed(remoteKey, claimsFor(service, "remote"));
     expect(await withAssertion(assertion)).toMatchObject({ status: 200 });
+  });
+
+  test("POST /oauth2/token answers 503 with Retry-After to a client whose address fails, and serves others", async () => {
+    const { status, headers, body } = await withAssertion(
+      await signed(remoteKey, claimsFor(service, "down")),
+    );
+
+    expect({ status, body }).toMatchObject({
+      status: 503,
+      body: { code: "UNAVAILABLE", error: "temporarily_unavailable" },
+    });
+    expect(headers.get("retry-after")).toBe("5");
+    expect(await asShop()).toMatchObject({ status: 200 });
   });
 
   test("POST /oauth2/token refuses a client whose address is not public, and tells the operator", async () => {
