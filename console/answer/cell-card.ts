@@ -1,11 +1,12 @@
 /** The card of a cell: its values in the current hour, and a chart of all hours. */
 import { element, html } from "../dom.ts";
-import { whole } from "../numbers.ts";
+import { squareKilometres, whole } from "../numbers.ts";
 import { hourLabel, timeLabel } from "../time.ts";
 import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
 import type { Densities, Value } from "./densities.ts";
+import { foldLegend, unfoldLegend } from "./legend.ts";
 
 interface ShownCell {
   readonly densities: Densities;
@@ -23,18 +24,40 @@ export function showCell(shown: ShownCell | undefined): void {
   const wasOpen = place.querySelector("details")?.open ?? false;
   place.replaceChildren();
   const card = shown && cellCard(shown, wasOpen);
-  if (card !== undefined) place.append(card);
+  if (card === undefined) unfoldLegend();
+  else place.append(card);
 }
 
-/** Moves the card beside its cell on the map; on a phone, it stays below the map. */
+/**
+ * Moves the card beside its cell on the map, where it covers neither the legend nor, if possible, the map's buttons. A
+ * legend that leaves no room is folded until the card is closed. On a phone, the card stays below the map.
+ */
 export function placeCell(cell: Rectangle): void {
   const place = element("cell");
   const card = place.firstElementChild;
   if (!(card instanceof HTMLElement)) return;
   const size = { width: card.offsetWidth, height: card.offsetHeight };
-  const { left, top } = beside(cell, size, { width: place.clientWidth, height: place.clientHeight });
+  const stage = { width: place.clientWidth, height: place.clientHeight };
+  const without = (...selectors: readonly string[]) =>
+    beside(cell, size, stage, selectors.flatMap(rectanglesOf));
+  const folded = () => {
+    foldLegend();
+    return without("#legend > *");
+  };
+  const { left, top } = without("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
+    without("#legend > *") ??
+    folded() ?? { left: stage.width - size.width, top: 0 };
   card.style.left = `${Math.round(left)}px`;
   card.style.top = `${Math.round(top)}px`;
+}
+
+/** Where elements are, in pixels of the stage. */
+function rectanglesOf(selector: string): Rectangle[] {
+  const origin = element("cell").getBoundingClientRect();
+  return [...document.querySelectorAll(selector)].map((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    return { left: left - origin.left, top: top - origin.top, width, height };
+  });
 }
 
 function cellCard(
@@ -96,7 +119,7 @@ function figures({ density, min, max }: Value, area: number): HTMLElement {
           ["Range", `${whole(min)}–${whole(max)} per km²`],
           ["People in the cell", `about ${whole(density * area)}`],
         ];
-  const size = ["Area", `${area < 1 ? area.toPrecision(3) : whole(area)} km²`];
+  const size = ["Area", squareKilometres(area)];
   return html(
     "dl",
     {},

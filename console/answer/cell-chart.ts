@@ -6,7 +6,7 @@ import type { Densities, Value } from "./densities.ts";
 import { ticksFor } from "./ticks.ts";
 
 const width = 320;
-const height = 120;
+const height = 108;
 const margin = { top: 8, right: 6, bottom: 20, left: 54 };
 const bottom = height - margin.bottom;
 

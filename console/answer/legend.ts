@@ -3,7 +3,7 @@ import { dots, hatching, swatchOf } from "../map/patterns.ts";
 import { whole } from "../numbers.ts";
 import { segments } from "../request/segments.ts";
 import { isDark } from "../theme.ts";
-import { coloursOf, type Scale } from "./scale.ts";
+import { cellOpacity, coloursOf, type Scale } from "./scale.ts";
 
 /** The scales to choose from: the same for all answers, or made for the one that is shown. */
 const scaleNames = ["All answers", "This answer"] as const;
@@ -47,6 +47,24 @@ export function showLegend({ scale, name, threshold, onScale }: LegendOptions): 
   );
 }
 
+/** Whether the legend was open before it was folded for a card. */
+let isFoldedForCard = false;
+
+/** Folds the legend to make room for a card; does nothing if it is folded. */
+export function foldLegend(): void {
+  const details = element("legend").querySelector("details");
+  if (details === null || !details.open) return;
+  details.open = false;
+  isFoldedForCard = true;
+}
+
+/** Opens the legend again that was folded to make room. */
+export function unfoldLegend(): void {
+  const details = element("legend").querySelector("details");
+  if (isFoldedForCard && details !== null) details.open = true;
+  isFoldedForCard = false;
+}
+
 /** Hides the legend. */
 export function hideLegend(): void {
   element("legend").replaceChildren();
@@ -57,6 +75,7 @@ function classRows({ breaks }: Scale): HTMLElement[] {
   return coloursOf({ breaks }, isDark()).map((colour, index) => {
     const swatch = html("span", { class: "swatch" });
     swatch.style.backgroundColor = colour;
+    swatch.style.opacity = String(cellOpacity);
     return html("li", {}, swatch, classText(breaks[index - 1], breaks[index]));
   });
 }

@@ -3,6 +3,9 @@
 /** The Viridis colours (CC0), in ascending order of density. */
 const viridis = ["#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725"] as const;
 
+/** How opaque cells with a density are, on the map and in its legend. */
+export const cellOpacity = 0.75;
+
 /** The largest number of classes. */
 export const classCount = viridis.length;
 

@@ -1,6 +1,7 @@
 /** The map's layers as data: what they draw, in which colours of the theme. */
 import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { cellOpacity } from "../answer/scale.ts";
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 
@@ -41,7 +42,7 @@ export function cellLayers(
       type: "fill",
       source: "cells",
       // Without smooth edges, below which the ground would shine between two cells.
-      paint: { "fill-color": fill, "fill-opacity": 0.75, "fill-antialias": false },
+      paint: { "fill-color": fill, "fill-opacity": cellOpacity, "fill-antialias": false },
     },
     {
       id: "suppressed-cells",
