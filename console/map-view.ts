@@ -200,7 +200,7 @@ class MapView {
       if (retrieval.signal.aborted) return;
       place.notice.replaceChildren(...notes);
       this.#show(densities, query, capabilities, place.result);
-      if (densities.geohashes.length > 0) place.fold(query);
+      place.fold(query, densities.geohashes.length > 0);
       write({ ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) });
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
@@ -230,7 +230,9 @@ class MapView {
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
     };
     const onCoverage = () => this.#map.moveToCoverage();
-    const result = resultPanel({ densities, requests: requestsOf(query), threshold, onCell, onCoverage });
+    const quality = capabilities.forecastQuality.find(({ precision }) => precision === query.precision);
+    const requests = requestsOf(query);
+    const result = resultPanel({ densities, requests, threshold, quality, onCell, onCoverage });
     place.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
@@ -263,8 +265,8 @@ class MapView {
 interface Place {
   readonly notice: HTMLElement;
   readonly result: HTMLElement;
-  /** Folds the form into a line about what was asked for. */
-  readonly fold: (query: Query) => void;
+  /** Says in a line what was asked for, into which it folds the form if there is an answer to see. */
+  readonly fold: (query: Query, hasAnswer: boolean) => void;
 }
 
 /** Says that the API is being asked, with a button that cancels. */

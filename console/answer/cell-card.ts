@@ -2,6 +2,7 @@
 import { element, html } from "../dom.ts";
 import { squareKilometres, whole } from "../numbers.ts";
 import { hourLabel, timeLabel } from "../time.ts";
+import { basisText } from "./basis.ts";
 import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
@@ -65,7 +66,7 @@ function cellCard(
   isOpen: boolean,
 ): HTMLElement | undefined {
   const geohash = densities.geohashes[index];
-  const { start, end, values } = densities.hours[hour] ?? {};
+  const { start, end, values, basis = "NONE" } = densities.hours[hour] ?? {};
   const value = values?.[index];
   if (geohash === undefined || start === undefined || end === undefined || value === undefined)
     return undefined;
@@ -84,7 +85,7 @@ function cellCard(
       title,
       html("button", { type: "button", class: "close", "aria-label": "Close the cell", click: close }, "×"),
     ),
-    html("p", { class: "note" }, hourLabel(start, end)),
+    html("p", { class: "note" }, hourLabel(start, end), basis !== "NONE" && ` · ${basisText(basis)}`),
     html("p", { class: "figure" }, describe(value, threshold)),
     figures(value, cellArea(geohash)),
     densities.hours.some(({ values: all }) => all[index]?.density !== undefined) &&

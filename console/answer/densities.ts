@@ -1,4 +1,5 @@
 /** An answer of the API, by hour and cell. */
+import { type Basis, combinedBasis } from "./basis.ts";
 import { cellArea } from "./cells.ts";
 
 /** The kinds of values of a cell in an hour. */
@@ -10,6 +11,12 @@ interface CellBody {
   readonly pplDensity?: number;
   readonly minPplDensity?: number;
   readonly maxPplDensity?: number;
+}
+
+/** A response to `POST /populationdensitydata/retrieve`: its body, and what its hours are made from. */
+export interface DensityAnswer {
+  readonly body: DensityBody;
+  readonly bases: readonly Basis[];
 }
 
 /** The response body of `POST /populationdensitydata/retrieve`. */
@@ -39,6 +46,7 @@ export interface Hour {
   readonly counts: Readonly<Record<DataType, number>>;
   /** The total people of cells with a published density: density times area. */
   readonly people: number;
+  readonly basis: Basis;
 }
 
 /** An answer. */
@@ -49,14 +57,15 @@ export interface Densities {
 }
 
 /** Parses the answers for some areas in the same hours. A cell of several areas counts once. */
-export function parseDensities(...answers: readonly DensityBody[]): Densities {
-  const { status, timedPopulationDensityData } = merged(answers);
+export function parseDensities(...answers: readonly DensityAnswer[]): Densities {
+  const { status, timedPopulationDensityData } = merged(answers.map(({ body }) => body));
   const cells = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
   const geohashes = cells.map(({ geohash }) => geohash);
   const areas = geohashes.map(cellArea);
-  const hours = timedPopulationDensityData.map(({ startTime, endTime, cellPopulationDensityData }) => ({
+  const hours = timedPopulationDensityData.map(({ startTime, endTime, cellPopulationDensityData }, hour) => ({
     start: new Date(startTime),
     end: new Date(endTime),
+    basis: combinedBasis(answers.map(({ bases }) => bases[hour])),
     ...summarize(cellPopulationDensityData, areas),
   }));
   return { status, geohashes, hours };

@@ -2,7 +2,9 @@
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
 import { counted, separated, whole } from "../numbers.ts";
+import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
+import { qualityText } from "./basis.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { download, type Format, formats } from "./download.ts";
@@ -27,6 +29,8 @@ interface ResultOptions {
   readonly requests: readonly DensityRequest[];
   /** Smaller counts are not published. */
   readonly threshold: number;
+  /** How good the typical hours of this precision were; undefined if that is not known. */
+  readonly quality: ForecastQuality | undefined;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
   /** Called when the user wants to see what is covered. */
@@ -35,10 +39,12 @@ interface ResultOptions {
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, requests, threshold, onCell, onCoverage } = options;
+  const { densities, requests, threshold, quality, onCell, onCoverage } = options;
   const note = notes[densities.status];
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
+  const isAllObserved = densities.hours.every(({ basis }) => basis === "OBSERVED");
+  const forecast = isAllObserved ? undefined : qualityText(quality);
   const densest = densestCells(densities, onCell);
   const risk = groundRisk(densities);
   const element = html(
@@ -47,7 +53,8 @@ export function resultPanel(options: ResultOptions): Result {
     note !== undefined && html("p", { class: "warning" }, note),
     note !== undefined && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
     ...(hasCells ? figures.elements : []),
-    ...actions(requests),
+    hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
+    ...(hasCells ? actions(requests) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );

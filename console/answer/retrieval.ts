@@ -1,6 +1,7 @@
 import type { DensityRequest } from "../request/query.ts";
 import { callApi } from "../session.ts";
-import { type Densities, type DensityBody, parseDensities } from "./densities.ts";
+import { parseBases } from "./basis.ts";
+import { type Densities, type DensityAnswer, type DensityBody, parseDensities } from "./densities.ts";
 
 /** The path of the operation that returns densities. */
 export const retrievalPath = "populationdensitydata/retrieve";
@@ -15,11 +16,12 @@ export async function retrieveDensities(
   signal: AbortSignal,
   onNext: (index: number) => void,
 ): Promise<Densities> {
-  const answers: DensityBody[] = [];
+  const answers: DensityAnswer[] = [];
   for (const [index, request] of requests.entries()) {
     onNext(index);
     const response = await callApi(retrievalPath, { method: "POST", body: JSON.stringify(request), signal });
-    answers.push((await response.json()) as DensityBody);
+    const bases = parseBases(response.headers.get("x-density-basis"));
+    answers.push({ body: (await response.json()) as DensityBody, bases });
   }
   return parseDensities(...answers);
 }

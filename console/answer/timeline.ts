@@ -2,12 +2,12 @@
 import { element, html, svg } from "../dom.ts";
 import { compact, whole } from "../numbers.ts";
 import { dayLabel, hourLabel, zoneName } from "../time.ts";
+import { basisText } from "./basis.ts";
 import type { Densities, Hour } from "./densities.ts";
 
 const playMilliseconds = 700;
-const barsHeight = 40;
-/** Of the hour with the fewest people. */
-const minBarHeight = 3;
+/** Of the hour with the fewest people, as a share of the peak's. */
+const minBarHeight = 0.08;
 
 /** The timeline of an answer. */
 export class Timeline {
@@ -15,7 +15,8 @@ export class Timeline {
   readonly #onHour: (hour: number) => void;
   readonly #label = html("output", { class: "hour" });
   readonly #people = html("strong", { class: "people" });
-  readonly #bars: readonly SVGRectElement[];
+  readonly #basis = html("span");
+  readonly #bars: readonly HTMLElement[];
   readonly #slider: HTMLInputElement;
   readonly #play: HTMLButtonElement;
   #current = 0;
@@ -80,16 +81,19 @@ export class Timeline {
   }
 
   #show(hour: number): void {
-    const { start, end, people = 0 } = this.#hours[hour] ?? {};
+    const { start, end, people = 0, basis = "NONE" } = this.#hours[hour] ?? {};
     if (start === undefined || end === undefined) return;
     this.#bars[this.#current]?.classList.remove("is-current");
     this.#bars[hour]?.classList.add("is-current");
     this.#current = hour;
     this.#slider.value = String(hour);
     const label = hourLabel(start, end);
-    this.#slider.setAttribute("aria-valuetext", `${label}, ${whole(people)} people`);
+    const words = [label, basisText(basis), `${whole(people)} people`].filter((text) => text !== "");
+    this.#slider.setAttribute("aria-valuetext", words.join(", "));
     this.#label.textContent = label;
     this.#people.textContent = whole(people);
+    this.#basis.textContent = basisText(basis);
+    this.#basis.className = `basis ${basis}`;
     this.#onHour(hour);
   }
 
@@ -113,6 +117,7 @@ export class Timeline {
         { class: "headline" },
         html("p", { class: "total-people" }, this.#people, " people in published cells"),
         html("p", {}, this.#label, ` ${zoneName()}`),
+        html("p", {}, this.#basis),
       ),
       html(
         "div",
@@ -131,23 +136,16 @@ export class Timeline {
   }
 
   /** The bars; a click on one selects its hour. */
-  #barChart(): SVGSVGElement {
+  #barChart(): HTMLElement {
     const choose = (event: Event) => {
-      const { offsetX, currentTarget } = event as MouseEvent;
-      const share = offsetX / (currentTarget as Element).clientWidth;
+      const { clientX, currentTarget } = event as MouseEvent;
+      const { left, width } = (currentTarget as Element).getBoundingClientRect();
+      const share = (clientX - left) / width;
       this.#choose(Math.min(this.#last, Math.floor(share * this.#hours.length)));
     };
-    return svg(
-      "svg",
-      {
-        viewBox: `0 0 ${this.#hours.length} ${barsHeight}`,
-        preserveAspectRatio: "none",
-        class: "bars",
-        "aria-hidden": "true",
-        click: choose,
-      },
-      ...this.#bars,
-    );
+    const bars = html("div", { class: "bars", "aria-hidden": "true", click: choose }, ...this.#bars);
+    bars.style.setProperty("--hours", String(this.#hours.length));
+    return bars;
   }
 }
 
@@ -177,21 +175,19 @@ function barLimits(hours: readonly Hour[]): HTMLElement {
   );
 }
 
-/** A bar for each hour: the one with the fewest people is lowest, the peak is highest. */
-function hourBars(hours: readonly Hour[]): readonly SVGRectElement[] {
+/**
+ * A bar for each hour: the one with the fewest people is lowest, the peak is highest. Those of hours that were not all
+ * observed are striped.
+ */
+function hourBars(hours: readonly Hour[]): readonly HTMLElement[] {
   const people = hours.map((hour) => hour.people);
   const [min, max] = [Math.min(...people), Math.max(...people)];
   const peak = peakOf(hours);
-  return hours.map((hour, index) => {
+  return hours.map((hour) => {
     const share = max === min ? 1 : (hour.people - min) / (max - min);
-    const height = minBarHeight + share * (barsHeight - minBarHeight);
     const isPeak = hour === peak && hours.length > 1;
-    return svg("rect", {
-      x: index + 0.1,
-      y: barsHeight - height,
-      width: 0.8,
-      height,
-      class: isPeak ? "bar-hour is-peak" : "bar-hour",
-    });
+    const bar = html("span", { class: `bar-hour ${hour.basis}${isPeak ? " is-peak" : ""}` });
+    bar.style.height = `${100 * (minBarHeight + share * (1 - minBarHeight))}%`;
+    return bar;
   });
 }

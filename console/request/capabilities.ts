@@ -7,6 +7,17 @@ export interface Coverage {
   readonly coordinates: readonly (readonly (readonly (readonly number[])[])[])[];
 }
 
+/** How far the typical hours of a precision were from what was observed afterwards. */
+export interface ForecastQuality {
+  readonly precision: number;
+  /** Observed days that were compared. */
+  readonly days: number;
+  /** Weighted absolute percentage error, as a fraction; absent if nobody was observed. */
+  readonly wape?: number;
+  /** The share of cells and hours whose observed density was in the range of the typical one. */
+  readonly withinRange: number;
+}
+
 /** The API's capabilities (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
   readonly precisions: readonly number[];
@@ -20,5 +31,7 @@ export interface Capabilities {
   /** Absent before the first import. */
   readonly coverage?: Coverage;
   readonly newestObservedDay?: string;
+  /** By precision; empty until an observed day was compared. */
+  readonly forecastQuality: readonly ForecastQuality[];
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }

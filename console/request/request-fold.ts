@@ -6,8 +6,8 @@ import type { Query } from "./query.ts";
 
 interface RequestFold {
   readonly element: HTMLDetailsElement;
-  /** Folds the form into a line that says what was asked for. */
-  readonly fold: (query: Query) => void;
+  /** Says in a line what was asked for, and folds the form into it unless there was no answer to see. */
+  readonly fold: (query: Query, hasAnswer: boolean) => void;
 }
 
 /** Creates the fold, open. */
@@ -15,8 +15,9 @@ export function requestFold(form: HTMLFormElement, examples: readonly Example[])
   const line = html("span", { class: "asked" }, "What to show");
   const summary = html("summary", {}, line);
   const element = html("details", { class: "request-fold", open: true }, summary, form);
-  const fold = (query: Query) => {
+  const fold = (query: Query, hasAnswer: boolean) => {
     line.textContent = describeQuery(query, examples);
+    if (!hasAnswer) return;
     const hadFocus = form.contains(document.activeElement);
     element.open = false;
     if (hadFocus) summary.focus();

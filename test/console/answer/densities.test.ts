@@ -22,7 +22,7 @@ const body = {
 };
 
 test("parseDensities returns status, cells and times of an answer", () => {
-  const { status, geohashes, hours } = parseDensities(body);
+  const { status, geohashes, hours } = parseDensities({ body, bases: [] });
 
   expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
   expect(geohashes).toEqual(["u05kq4x", "u05kq4y", "u05kq4z"]);
@@ -33,27 +33,29 @@ test("parseDensities returns status, cells and times of an answer", () => {
 });
 
 test("parseDensities counts the cells of each kind by hour", () => {
-  const counts = parseDensities(body).hours.map((hour) => hour.counts);
+  const counts = parseDensities({ body, bases: [] }).hours.map((hour) => hour.counts);
 
   const each = { DENSITY_ESTIMATION: 1, LOW_DENSITY: 1, NO_DATA: 1 };
   expect(counts).toEqual([each, each]);
 });
 
 test("parseDensities sums the people of published cells by hour, as density times area", () => {
-  const people = parseDensities(body).hours.map((hour) => hour.people);
+  const people = parseDensities({ body, bases: [] }).hours.map((hour) => hour.people);
 
   expect(people).toEqual([5_000 * cellArea("u05kq4x"), 10_000 * cellArea("u05kq4x")]);
 });
 
 test("parseDensities gives a published cell its range, and a suppressed one no number", () => {
-  const [, second] = parseDensities(body).hours;
+  const [, second] = parseDensities({ body, bases: [] }).hours;
 
   expect(second?.values[0]).toEqual({ dataType: "DENSITY_ESTIMATION", density: 10_000, min: 1, max: 9 });
   expect(second?.values[1]).toEqual({ dataType: "LOW_DENSITY" });
 });
 
 test("parseDensities returns no cells for an answer without hours", () => {
-  expect(parseDensities({ status: "AREA_NOT_SUPPORTED", timedPopulationDensityData: [] })).toEqual({
+  const body = { status: "AREA_NOT_SUPPORTED", timedPopulationDensityData: [] };
+
+  expect(parseDensities({ body, bases: ["NONE"] })).toEqual({
     status: "AREA_NOT_SUPPORTED",
     geohashes: [],
     hours: [],
@@ -71,11 +73,16 @@ test("parseDensities merges the answers for several areas: a shared cell counts 
   };
   const uncovered = { status: "AREA_NOT_SUPPORTED", timedPopulationDensityData: [] };
 
-  const { status, geohashes, hours } = parseDensities(uncovered, body, other);
+  const { status, geohashes, hours } = parseDensities(
+    { body: uncovered, bases: ["NONE"] },
+    { body, bases: ["OBSERVED", "OBSERVED"] },
+    { body: other, bases: ["OBSERVED", "TYPICAL"] },
+  );
 
   expect(status).toBe("PART_OF_AREA_NOT_SUPPORTED");
   expect(geohashes).toEqual(["u05kq4x", "u05kq4y", "u05kq4z", "u05kq50"]);
   expect(hours.map((hour) => hour.counts)).toEqual(
     [0, 1].map(() => ({ DENSITY_ESTIMATION: 2, LOW_DENSITY: 1, NO_DATA: 1 })),
   );
+  expect(hours.map(({ basis }) => basis)).toEqual(["OBSERVED", "MIXED"]);
 });

@@ -1,0 +1,43 @@
+/** What the numbers of an hour are made from. */
+import type { ForecastQuality } from "../request/capabilities.ts";
+
+const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
+
+/** Observed in that hour, of a typical weekday, some of each, or nothing stored. */
+export type Basis = (typeof bases)[number];
+
+/** Parses the header `x-density-basis`, such as `OBSERVED;hours=20, TYPICAL;hours=4`: the basis of each hour. */
+export function parseBases(header: string | null): Basis[] {
+  return (header ?? "").split(",").flatMap((member) => {
+    const [, name, hours] = /^\s*([A-Z]+);hours=(\d+)\s*$/.exec(member) ?? [];
+    const basis = bases.find((one) => one === name);
+    return basis === undefined ? [] : Array.from({ length: Number(hours) }, () => basis);
+  });
+}
+
+/** The basis of an hour that has several in several areas. */
+export function combinedBasis(ofAreas: readonly (Basis | undefined)[]): Basis {
+  const stored = ofAreas.filter((basis) => basis !== undefined && basis !== "NONE");
+  const [basis = "NONE", ...others] = new Set(stored);
+  return others.length > 0 ? "MIXED" : basis;
+}
+
+/** A basis in words: `typical weekday`; nothing for an hour of which nothing is stored. */
+export function basisText(basis: Basis): string {
+  const texts = { OBSERVED: "observed", TYPICAL: "typical weekday", MIXED: "partly observed", NONE: "" };
+  return texts[basis];
+}
+
+/** How far typical weekdays were from what was observed: a sentence; undefined if nothing was compared. */
+export function qualityText(quality: ForecastQuality | undefined): string | undefined {
+  if (quality?.wape === undefined) return undefined;
+  const { days, wape, withinRange } = quality;
+  return (
+    `Typical weekdays were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
+    `and ${percent(withinRange)} of the observed numbers were in their ranges.`
+  );
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(2))} %`;
+}

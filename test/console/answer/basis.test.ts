@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { parseBases, qualityText } from "../../../console/answer/basis.ts";
+import { basisList } from "../../../functions/population-density/answer/basis.ts";
+
+test("parseBases reads the basis of each hour as the service writes them", () => {
+  const bases = ["OBSERVED", "OBSERVED", "TYPICAL", undefined] as const;
+
+  const header = basisList({ tiles: [0], hours: bases, basisOf: (_, hour) => bases[hour] });
+
+  expect(parseBases(header)).toEqual(["OBSERVED", "OBSERVED", "TYPICAL", "NONE"]);
+});
+
+test("parseBases returns nothing for an answer without hours, or without the header", () => {
+  expect(parseBases("NONE")).toEqual([]);
+  expect(parseBases(null)).toEqual([]);
+});
+
+test("qualityText names error, days and share within range in two digits, and is undefined without an error", () => {
+  const quality = { precision: 7, days: 28, withinRange: 0.7629 };
+
+  expect(qualityText({ ...quality, wape: 0.1843 })).toBe(
+    "Typical weekdays were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
+  );
+  expect(qualityText(quality)).toBeUndefined();
+});
