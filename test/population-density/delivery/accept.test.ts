@@ -9,7 +9,6 @@ import type * as Sweep from "../../../functions/population-density/delivery/swee
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { type Harness, openHarness, pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { captureOutput } from "../../support/pipeline.ts";
-import { withTime } from "../../support/with-time.ts";
 
 let harness: Harness;
 let modules: typeof Accept & typeof JobStore & typeof ServicePorts & typeof Sweep;
@@ -76,17 +75,6 @@ async function queued(): Promise<unknown[]> {
 const messageOf = ({ operationId }: Job) => ({ version: 1, operationId });
 
 describe("a job that is accepted", () => {
-  test("acceptJob stores a job with its caller's place and sends a message that holds only its id", async () => {
-    const job = newJob(someOrder());
-    expect(await accept(job)).toBe("accepted");
-    expect(await storedJob(job.operationId)).toMatchObject({
-      state: "pending",
-      queuedAt: expect.any(Number),
-    });
-    expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
-    expect(await queued()).toEqual([messageOf(job)]);
-  });
-
   test("acceptJob accepts a job when the queue does not answer, and the sweep sends its message once", async () => {
     const job = newJob(someOrder());
     harness.queues.inject(() => "refuse");
@@ -121,17 +109,6 @@ describe("a job that is accepted", () => {
     expect(await queued()).toContainEqual(messageOf(job));
   });
 
-  test("acceptJob accepts a job when it cannot record that its message was sent", async () => {
-    const job = newJob(someOrder());
-    harness.tables.inject(({ parameters }) =>
-      String(parameters.UpdateExpression).includes("queuedAt")
-        ? { refuse: { status: 400, name: "AccessDeniedException" } }
-        : "pass",
-    );
-    expect(await accept(job)).toBe("accepted");
-    expect(await queued()).toContainEqual(messageOf(job));
-  });
-
   test("acceptJob accepts a job when its request times out while the message is sent", async () => {
     const job = newJob(someOrder());
     const request = new AbortController();
@@ -140,19 +117,6 @@ describe("a job that is accepted", () => {
       return "hang";
     });
     expect(await modules.acceptJob(job, 20, ports(), request.signal)).toBe("accepted");
-  });
-
-  test("acceptJob stores a job once when the response of the table is lost", async () => {
-    const job = newJob(someOrder());
-    let isLost = false;
-    harness.tables.inject(({ operation }) => {
-      if (operation !== "PutItem" || isLost) return "pass";
-      isLost = true;
-      return "lose";
-    });
-    expect(await accept(job)).toBe("accepted");
-    expect(isLost).toBe(true);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", intake: job.intake });
   });
 });
 
@@ -202,15 +166,6 @@ describe("a store that does not answer", () => {
 describe("a request that is sent again with its idempotency key", () => {
   const idempotencyKey = "key-1";
 
-  test("acceptJob accepts one of eight simultaneous requests with one idempotency key and joins the others", async () => {
-    const order = someOrder({ idempotencyKey });
-    const jobs = Array.from({ length: 8 }, () => newJob(order));
-    expect(new Set(jobs.map(({ operationId }) => operationId)).size).toBe(1);
-    const acceptances = await Promise.all(jobs.map((job) => accept(job)));
-    expect(acceptances.sort()).toEqual(["accepted", ...Array.from({ length: 7 }, () => "joined")]);
-    expect((await pendingOf(jobs[0]?.caller ?? "")).size).toBe(1);
-  });
-
   test("acceptJob returns conflict when an idempotency key comes with another request", async () => {
     const order = someOrder({ idempotencyKey });
     const job = newJob(order);
@@ -258,40 +213,4 @@ test("acceptJob withdraws a job when looking for free places takes longer than i
   expect(await modules.acceptJob(job, 20, slow, AbortSignal.timeout(5_000))).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
   expect(await pendingOf(job.caller)).toEqual(new Set());
-});
-
-test("acceptJob accepts 50 simultaneous requests of one caller without a transaction", async () => {
-  const client = crypto.randomUUID();
-  harness.tables.calls.length = 0;
-  const now = new Date(Date.now() + 60_000);
-  const jobs = Array.from({ length: 50 }, () => newJob(someOrder({ client, now })));
-  const acceptances = await withTime(async () => {
-    const { acceptJob } = await import("../../../functions/population-density/delivery/accept.ts");
-    const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
-    const patient = { ...ports(), jobs: jobStore };
-    return await Promise.all(jobs.map((job) => acceptJob(job, 50, patient, AbortSignal.timeout(100_000))));
-  });
-  expect(acceptances).toEqual(jobs.map(() => "accepted"));
-  expect((await pendingOf(jobs[0]?.caller ?? "")).size).toBe(50);
-  // Those on one item conflict, and are refused, as soon as two of them overlap.
-  expect(harness.tables.calls.filter(({ operation }) => operation.startsWith("Transact"))).toEqual([]);
-});
-
-test("acceptJob accepts exactly the limit of a caller's pending jobs and returns full for the rest", async () => {
-  const client = crypto.randomUUID();
-  const jobs = Array.from({ length: 9 }, () => newJob(someOrder({ client })));
-  const acceptances = await Promise.all(jobs.map((job) => accept(job, 4)));
-  expect(acceptances.filter((acceptance) => acceptance === "accepted")).toHaveLength(4);
-  expect(acceptances.filter((acceptance) => acceptance === "full")).toHaveLength(5);
-  expect(await accept(newJob(someOrder({ client })), 0)).toBe("full");
-  expect(await accept(newJob(someOrder()), 4)).toBe("accepted");
-});
-
-test("the sweep fails a job that is a day old, frees its place and logs it", async () => {
-  const job = newJob(someOrder({ now: new Date(Date.now() - 86_400_000 - 1_000) }));
-  await modules.jobStore.store(job, undefined, AbortSignal.timeout(5_000));
-  await sweepAt(Date.now());
-  expect(await storedJob(job.operationId)).toMatchObject({ state: "failed", reason: "expired" });
-  expect(await pendingOf(job.caller)).toEqual(new Set());
-  expect(output.text()).toContain("NCS-036");
 });

@@ -5,7 +5,7 @@ import { visibilitySeconds } from "../../../shared/sqs/queues.ts";
 import { someJob } from "../../support/some-job.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 import { MemoryQueue } from "./model/memory-queue.ts";
-import { MemoryJobs, MemoryPermits } from "./model/memory-stores.ts";
+import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 import { Chance } from "./model/random.ts";
 
 /** What a call of a table and what an invocation takes; a worker without a message looks for one every second. */
@@ -29,31 +29,7 @@ async function deliver(
     return run();
   };
   const ports: WorkerPorts = {
-    jobs: {
-      reservePlace: (job, limit) => call(() => jobs.reservePlace(job, limit)),
-      store: (job, replaces) => call(() => jobs.store(job, replaces)),
-      read: (id) => call(() => jobs.read(id)),
-      promise: (job) => call(() => jobs.promise(job)),
-      withdraw: (job, replaces) => call(() => jobs.withdraw(job, replaces)),
-      releaseEnded: (caller, now) => call(() => jobs.releaseEnded(caller, now)),
-      markQueued: (id, now) => call(() => jobs.markQueued(id, now)),
-      requestMessage: (id) => call(() => jobs.requestMessage(id)),
-      markWaiting: (id, host) => call(() => jobs.markWaiting(id, host)),
-      waitingFor: (host) => call(() => jobs.waitingFor(host)),
-      acquireLease: (job, lease) => call(() => jobs.acquireLease(job, lease)),
-      markPossiblyDelivered: (id, leaseId) => call(() => jobs.markPossiblyDelivered(id, leaseId)),
-      scheduleRetry: (id, leaseId, retry) => call(() => jobs.scheduleRetry(id, leaseId, retry)),
-      finish: (job, leaseId, end) => call(() => jobs.finish(job, leaseId, end)),
-      cancel: (job) => call(() => jobs.cancel(job)),
-      pending: () => call(() => jobs.pending()),
-    },
-    permits: {
-      read: () => call(() => permits.read()),
-      add: (permit) => call(() => permits.add(permit)),
-      remove: (list) => call(() => permits.remove(list)),
-      recordAcceptance: (host) => call(() => permits.recordAcceptance(host)),
-      hasAccepted: (host) => call(() => permits.hasAccepted(host)),
-    },
+    ...portsOf(jobs, permits, (_, run) => call(run)),
     sinks: {
       post: async (_, beforeLastChunk) => {
         await beforeLastChunk();

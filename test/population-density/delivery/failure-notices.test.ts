@@ -66,24 +66,6 @@ describe("an answer that cannot be computed", () => {
     await expectEnd(job, "failed");
   });
 
-  test("the worker stops sending a failure when the sink rejects it throughout the schedule", async () => {
-    const { job, message } = await queued(sink().urlOf({ status: 500 }), { request: await brokenRequest() });
-    let verdicts = 0;
-    while ((await delivered(message)) !== "ack") {
-      expect(++verdicts).toBeLessThan(9);
-      await makeDue(job);
-    }
-    expect(sink().received().length).toBeGreaterThanOrEqual(3);
-    expect(
-      new Set(
-        sink()
-          .received()
-          .map(({ body }) => JSON.parse(body).status),
-      ),
-    ).toEqual(new Set(["OPERATION_NOT_COMPLETED"]));
-    await expectEnd(job, "failed");
-  });
-
   test("the worker sends no failure when the sink may hold the answer of an earlier attempt", async () => {
     const { tile, request } = await storeDensities();
     const { job, message } = await queued(sink().urlOf("reset", { status: 204 }), { request });
@@ -96,32 +78,6 @@ describe("an answer that cannot be computed", () => {
     expect(sink().received()).toHaveLength(1);
     expect(sink().received()[0]?.body).toContain("SUPPORTED_AREA");
     await expectEnd(job, "failed");
-  });
-
-  test("the worker sends the failure when the sink rejected every earlier attempt", async () => {
-    const { tile, request } = await storeDensities();
-    const { job, message } = await queued(sink().urlOf({ status: 429 }, { status: 204 }), { request });
-    expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: false });
-    await breakTile(tile);
-
-    expect(await delivered(message)).toBe(0);
-    expect(await delivered(message)).toBe("ack");
-
-    expect(JSON.parse(sink().received()[1]?.body ?? "")).toEqual(failure(job.operationId));
-    await expectEnd(job, "failed");
-  });
-
-  test("the worker sends no byte of an answer that cannot be computed", async () => {
-    const { job, message } = await queued(sink().urlOf(), { request: await brokenRequest() });
-    await delivered(message);
-    expect(sink().received()).toEqual([]);
-    expect(
-      sink()
-        .cutOff()
-        .every(({ body }) => body === ""),
-    ).toBe(true);
-    expect(await storedJob(job.operationId)).toMatchObject({ mode: "failure", possiblyDelivered: false });
   });
 });
 
@@ -136,13 +92,6 @@ describe("a job that has waited so long that it is about to expire", () => {
         .received()
         .map(({ body }) => JSON.parse(body)),
     ).toEqual([failure(job.operationId)]);
-    await expectEnd(job, "failed");
-  });
-
-  test("the worker sends no failure in a job's last hour when the sink may hold the answer", async () => {
-    const { job, message } = await queued(sink().urlOf(), { ...late(), possiblyDelivered: true });
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toEqual([]);
     await expectEnd(job, "failed");
   });
 });
@@ -169,34 +118,6 @@ describe("a store that does not answer", () => {
     expect(output().text()).toContain("DynamoDB: ");
   });
 
-  test("the worker sends the failure when densities cannot be read throughout the schedule", async () => {
-    schedule("0");
-    const { job, message } = await queued(sink().urlOf(), { accessToken: "token" });
-    refuseDensities();
-
-    expect(await delivered(message)).toBe(0);
-    expect(await delivered(message)).toBe(0);
-    expect(sink().received()).toEqual([]);
-    expect(await delivered(message)).toBe("ack");
-
-    expect(
-      sink()
-        .received()
-        .map(({ body }) => JSON.parse(body)),
-    ).toEqual([failure(job.operationId)]);
-    await expectEnd(job, "failed");
-  });
-
-  test("the worker sends no failure for unreadable densities when the sink may hold the answer", async () => {
-    schedule("0");
-    const { job, message } = await queued(sink().urlOf("reset", { status: 204 }));
-    expect(await delivered(message)).toBe(0);
-    refuseDensities();
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toHaveLength(1);
-    await expectEnd(job, "failed");
-  });
-
   test("the worker hides the message for 15 s when no table answers", async () => {
     const { job, message } = await queued(sink().urlOf());
     harness().tables.inject(() => "refuse");
@@ -219,16 +140,5 @@ describe("a token that ends", () => {
     await expectEnd(job, "failed");
     expect(await storedJob(job.operationId)).toMatchObject({ reason: "token expired" });
     expect(output().text()).toContain('"reason":"token expired"');
-  });
-
-  test("the worker fails a job at once when its token expires before the next attempt", async () => {
-    schedule("600");
-    const { job, message } = await queued(sink().urlOf({ status: 503 }), {
-      accessToken: "token",
-      accessTokenExpiresAt: Date.now() + 300_000,
-    });
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toHaveLength(1);
-    await expectEnd(job, "failed");
   });
 });

@@ -86,25 +86,6 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
-  test("jobStore.acquireLease gives the lease to one of many workers and counts one attempt", async () => {
-    const job = await storeJob(aJob());
-    const now = Date.now();
-    const got = await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
-        jobStore.acquireLease(
-          job,
-          { id: `lease-${index}`, mode: "answer", now, until: now + minute, isAttempt: true },
-          signal(),
-        ),
-      ),
-    );
-    expect(got.filter((is) => is)).toHaveLength(1);
-    expect(await storedJob(job.operationId)).toMatchObject({
-      attempts: 1,
-      lease: `lease-${got.indexOf(true)}`,
-    });
-  });
-
   test("jobStore either withdraws a job or leases it when both happen at once", async () => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
     const now = Date.now();
@@ -117,18 +98,6 @@ describe("the store of jobs", () => {
       expect(isWithdrawn).toBe(!isLeased);
       expect(await storedJob(job.operationId)).toMatchObject({ state: isLeased ? "pending" : "withdrawn" });
     }
-  });
-
-  test("jobStore.store refuses a late write of a withdrawn request", async () => {
-    const job = aJob();
-    expect(await jobStore.withdraw(job, undefined, signal())).toBe(true);
-    expect(await jobStore.store(job, undefined, signal())).toBe(false);
-    expect(await pendingOf(job.caller)).toEqual(new Set());
-    const withdrawn = await jobStore.read(job.operationId, signal());
-    expect(withdrawn).not.toHaveProperty("sink");
-    const again = aJob({ operationId: job.operationId, caller: job.caller });
-    expect(await jobStore.store(again, withdrawn, signal())).toBe(true);
-    expect(await jobStore.store(job, undefined, signal())).toBe(false);
   });
 
   test("jobStore.pending lists the pending jobs of all shards once, oldest first", async () => {
@@ -169,17 +138,6 @@ describe("the store of jobs", () => {
       expect(stored).not.toHaveProperty(member);
     }
     expect(await pendingOf(job.caller)).toEqual(new Set());
-  });
-
-  test("jobStore.cancel keeps possiblyDelivered of a job whose last chunk was released", async () => {
-    const job = await storeJob(aJob());
-    const now = Date.now();
-    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
-    await jobStore.acquireLease(job, lease, signal());
-    await jobStore.markPossiblyDelivered(job.operationId, "a", signal());
-    expect(await jobStore.cancel(job, signal())).toBe(true);
-    expect(await jobStore.cancel(job, signal())).toBe(false);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "cancelled", possiblyDelivered: true });
   });
 
   test("listJobs returns a caller's jobs page by page, newest first, each once, filtered by state", async () => {

@@ -1,16 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { densityJobs } from "../../../functions/population-density/delivery/tables.ts";
 import { putItem } from "../../../shared/aws/database.ts";
-import { deliveredBody, pendingOf, storedJob, synchronousBody } from "../../support/jobs.ts";
-import {
-  brokenRequest,
-  expectEnd,
-  held,
-  makeDue,
-  schedule,
-  uploadsTo,
-  useWorker,
-} from "../../support/worker.ts";
+import { pendingOf, storedJob } from "../../support/jobs.ts";
+import { expectEnd, held, makeDue, schedule, uploadsTo, useWorker } from "../../support/worker.ts";
 
 const { delivered, harness, output, queued, sink } = useWorker();
 
@@ -32,32 +24,6 @@ describe("a worker that is gone", () => {
     expect(seconds).toBeLessThanOrEqual(202);
     expect(sink().received()).toEqual([]);
     expect(await storedJob(job.operationId)).toEqual(before);
-  });
-
-  test("the worker sends the same body again when the lease of a lost worker has ended", async () => {
-    const { job, message } = await queued(sink().urlOf(), {
-      lease,
-      notBefore: Date.now() - 1,
-      attempts: 1,
-      possiblyDelivered: true,
-    });
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
-    await expectEnd(job, "delivered");
-    expect(output().text()).toContain('"attempts":2');
-  });
-
-  test("the worker sends no failure when a lost worker may have delivered the answer", async () => {
-    const { job, message } = await queued(sink().urlOf({ status: 500 }), {
-      request: await brokenRequest(),
-      lease,
-      notBefore: Date.now() - 1,
-      attempts: 1,
-      possiblyDelivered: true,
-    });
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toEqual([]);
-    await expectEnd(job, "failed");
   });
 
   test("the worker delivers again after the lease when the result of an attempt could not be recorded", async () => {

@@ -161,7 +161,9 @@ describe("the next attempt", () => {
   );
 
   test("nextAttempt sends the failure in the last hour and ends the job when an attempt could outlast it", () => {
-    expect(next(aJob({ requestedAt: now - 23 * hour - 1 }))).toEqual({ mode: "failure" });
+    const late = { requestedAt: now - 23 * hour - 1 };
+    expect(next(aJob(late))).toEqual({ mode: "failure" });
+    expect(next(aJob({ ...late, possiblyDelivered: true }))).toMatchObject({ reason: "possibly delivered" });
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });
     expect(next(tooLate)).toMatchObject({ outcome: "failed", reason: "expired" });
     expect(deadlineOf(tooLate)).toBeGreaterThan(now);

@@ -8,7 +8,7 @@ import {
 import { hashed } from "../../../shared/hash.ts";
 import { boxIn } from "../../support/densities.ts";
 import { deliveredBody, requestIn, synchronousBody } from "../../support/jobs.ts";
-import { brokenRequest, expectEnd, failure, makeDue, useWorker } from "../../support/worker.ts";
+import { brokenRequest, failure, makeDue, useWorker } from "../../support/worker.ts";
 
 const { delivered, densities, harness, output, queued, sink } = useWorker();
 const ownSignal = () => AbortSignal.timeout(60_000);
@@ -48,21 +48,6 @@ function verifies(secret: string, { body, headers }: Message): boolean {
 const digestOf = (body: string) => `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
 
 describe("a delivery of a caller with a secret", () => {
-  test("standardwebhooks verifies the delivery, whose body is that without a secret", async () => {
-    const caller = someCaller();
-    const { secret } = await secretOf(caller);
-    const { job, message } = await queued(sink().urlOf(), { caller, accessToken: "token" });
-
-    expect(await delivered(message)).toBe("ack");
-
-    const { body, headers } = received();
-    expect(new Webhook(secret).verify(body, headers)).toMatchObject({ operationId: job.operationId });
-    expect(body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
-    expect(headers).toMatchObject({ "webhook-id": job.operationId, authorization: "Bearer token" });
-    expect(headers["content-digest"]).toBe(digestOf(body));
-    await expectEnd(job, "delivered");
-  });
-
   test("standardwebhooks refuses a delivery that was changed, is of another secret, or is stale", async () => {
     const caller = someCaller();
     const { secret } = await secretOf(caller);

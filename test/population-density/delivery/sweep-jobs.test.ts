@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { itemOf, job } from "../../../functions/population-density/delivery/job.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
-import type { PendingEntry } from "../../../functions/population-density/delivery/ports.ts";
 import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { Unavailable } from "../../../shared/errors.ts";
-import { MemoryJobs } from "./model/memory-stores.ts";
+import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
 const now = Date.UTC(2026, 10, 22);
 const minute = 60_000;
@@ -35,26 +34,11 @@ async function sweepOf(
 ) {
   const sent: string[] = [];
   const logged: string[] = [];
-  const unused = () => Promise.reject(new Error("not a call of the sweep"));
   await sweep(
     {
       jobs: {
-        reservePlace: unused,
-        store: unused,
-        promise: unused,
-        withdraw: unused,
-        releaseEnded: unused,
-        requestMessage: unused,
-        markWaiting: unused,
-        waitingFor: unused,
-        markPossiblyDelivered: unused,
-        scheduleRetry: unused,
-        cancel: unused,
+        ...portsOf(memory, new MemoryPermits(), async (_, run) => run()).jobs,
         read: async (id) => read(id),
-        markQueued: async (id, at) => memory.markQueued(id, at),
-        acquireLease: async (found, lease) => memory.acquireLease(found, lease),
-        finish: async (found, leaseId, end) => memory.finish(found, leaseId, end),
-        pending: async (): Promise<readonly PendingEntry[]> => memory.pending(),
       },
       queues: {
         send: async (id, { aborted }) => {
@@ -63,7 +47,7 @@ async function sweepOf(
           send();
         },
       },
-      clock: { now: time, deadline: () => signal, pause: unused },
+      clock: { now: time, deadline: () => signal, pause: async () => {} },
       newId: () => crypto.randomUUID(),
       log: (event) => void logged.push(event),
       writeMetrics: () => {},

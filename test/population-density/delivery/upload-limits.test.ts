@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { pendingOf, run, storedJob, storeJob } from "../../support/jobs.ts";
+import { run, storedJob, storeJob } from "../../support/jobs.ts";
 import { someJob } from "../../support/some-job.ts";
 import { expectEnd, held, uploadsTo, useWorker } from "../../support/worker.ts";
 
@@ -78,45 +78,6 @@ describe("a limit of permits", () => {
     expect(sink().received()).toHaveLength(5);
     expect(harness().queues.calls.filter(({ operation }) => operation === "SendMessage")).toEqual([]);
     expect(await uploadsTo(urls[0] ?? "")).toBe(0);
-  });
-
-  test("the worker uploads three answers of one caller to a host at a time", async () => {
-    const { answer, after } = held();
-    const caller = crypto.randomUUID();
-    const jobs = [];
-    for (let index = 0; index < 4; index++) {
-      jobs.push(
-        await storeJob(someJob(sink().urlOf({ status: 204, after }), densities().request, { caller })),
-      );
-    }
-    await harness().send("density-jobs", ...jobs);
-    const running = run(deliver, await harness().receive("density-jobs"));
-    await expect.poll(() => sink().received()).toHaveLength(3);
-    const { job, message } = await queued(sink().urlOf());
-    expect(await delivered(message)).toBe("ack");
-    await expectEnd(job, "delivered");
-    answer();
-    expect(await running).toHaveLength(1);
-    expect(await pendingOf(caller)).toEqual(new Set());
-  });
-
-  test("the worker leaves a waiting job that has failed before to its own message", async () => {
-    const { answer, after } = held();
-    const caller = crypto.randomUUID();
-    const blocking = [];
-    for (let index = 0; index < 3; index++) {
-      const one = someJob(sink().urlOf({ status: 204, after }), densities().request, { caller });
-      blocking.push(await storeJob(one));
-    }
-    await harness().send("density-jobs", ...blocking);
-    const running = run(deliver, await harness().receive("density-jobs"));
-    await expect.poll(() => sink().received()).toHaveLength(3);
-    const { job, message } = await queued(sink().urlOf(), { caller, attempts: 1 });
-    expect(await delivered(message)).toBeLessThanOrEqual(20);
-    answer();
-    expect(await running).toEqual([]);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
-    expect(await delivered(message)).toBe("ack");
   });
 
   test("the worker finishes its own job when it cannot read the jobs that wait for its permit", async () => {

@@ -11,6 +11,7 @@ import type {
   Lease,
   PendingEntry,
   WaitingEntry,
+  WorkerPorts,
 } from "../../../../functions/population-density/delivery/ports.ts";
 
 /**
@@ -257,4 +258,44 @@ export class MemoryPermits {
   hasAccepted(host: string): boolean {
     return this.agreed.has(host);
   }
+}
+
+/**
+ * The ports of stores in memory.
+ * @param call makes a call of the given name, after whatever time it takes.
+ */
+export function portsOf(
+  jobs: MemoryJobs,
+  permits: MemoryPermits,
+  call: <Value>(name: string, run: () => Value) => Promise<Value>,
+): Pick<WorkerPorts, "jobs" | "permits"> {
+  return {
+    jobs: {
+      reservePlace: (job, limit) => call("reservePlace", () => jobs.reservePlace(job, limit)),
+      store: (job, replaces) => call("store", () => jobs.store(job, replaces)),
+      read: (id) => call("read", () => jobs.read(id)),
+      promise: (job) => call("promise", () => jobs.promise(job)),
+      withdraw: (job, replaces) => call("withdraw", () => jobs.withdraw(job, replaces)),
+      releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
+      markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
+      requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
+      markWaiting: (id, host) => call("markWaiting", () => jobs.markWaiting(id, host)),
+      waitingFor: (host) => call("waitingFor", () => jobs.waitingFor(host)),
+      acquireLease: (job, lease) => call("acquireLease", () => jobs.acquireLease(job, lease)),
+      markPossiblyDelivered: (id, leaseId) =>
+        call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, leaseId)),
+      scheduleRetry: (id, leaseId, retry) =>
+        call("scheduleRetry", () => jobs.scheduleRetry(id, leaseId, retry)),
+      finish: (job, leaseId, end) => call("finish", () => jobs.finish(job, leaseId, end)),
+      cancel: (job) => call("cancel", () => jobs.cancel(job)),
+      pending: () => call("pending", () => jobs.pending()),
+    },
+    permits: {
+      read: () => call("readPermits", () => permits.read()),
+      add: (permit) => call("addPermit", () => permits.add(permit)),
+      remove: (list) => call("removePermits", () => permits.remove(list)),
+      recordAcceptance: (host) => call("recordAcceptance", () => permits.recordAcceptance(host)),
+      hasAccepted: (host) => call("hasAccepted", () => permits.hasAccepted(host)),
+    },
+  };
 }

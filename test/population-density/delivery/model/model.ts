@@ -10,7 +10,7 @@ import { queueDescription, visibilitySeconds, workerSeconds } from "../../../../
 import { recoverySeconds, type Verdict } from "../../../../shared/sqs/worker.ts";
 import { Guarantees, isPromise } from "./guarantees.ts";
 import { MemoryQueue, type ReceivedMessage } from "./memory-queue.ts";
-import { MemoryJobs, MemoryPermits } from "./memory-stores.ts";
+import { MemoryJobs, MemoryPermits, portsOf } from "./memory-stores.ts";
 import { type Behaviour, hour, jobOf, minute, type Plan, planOperation, start } from "./plan.ts";
 import { type Actor, Processes } from "./processes.ts";
 import { Chance } from "./random.ts";
@@ -190,7 +190,7 @@ class Model {
   #ports(actor: Actor): Ports {
     const call = <Value>(name: string, run: () => Value) => this.#processes.call(actor, name, run);
     const { signal } = new AbortController();
-    const [jobs, permits] = [this.#jobs, this.#permits];
+    const jobs = this.#jobs;
     /** A write that ends a job, and the one after it that releases its place, which may fail. */
     const ending = async (
       job: Pick<Job, "caller" | "operationId">,
@@ -202,46 +202,14 @@ class Model {
       if (hasEnded) await release().catch((error: unknown) => this.#ignoreUnavailable(error));
       return hasEnded;
     };
+    const stores = portsOf(jobs, this.#permits, call);
     return {
+      ...stores,
       jobs: {
-        reservePlace: (job, limit) => call("reservePlace", () => jobs.reservePlace(job, limit)),
-        store: (job, replaces) => call("store", () => jobs.store(job, replaces)),
-        read: (id) => call("read", () => jobs.read(id)),
-        promise: (job) => call("promise", () => jobs.promise(job)),
-        withdraw: (job, replaces) =>
-          ending(
-            job,
-            call("withdraw", () => jobs.withdraw(job, replaces)),
-            job.requestedAt,
-          ),
-        releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
-        markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
-        requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
-        markWaiting: (id, host) => call("markWaiting", () => jobs.markWaiting(id, host)),
-        waitingFor: (host) => call("waitingFor", () => jobs.waitingFor(host)),
-        acquireLease: (job, lease) => call("acquireLease", () => jobs.acquireLease(job, lease)),
-        markPossiblyDelivered: (id, leaseId) =>
-          call("markPossiblyDelivered", () => jobs.markPossiblyDelivered(id, leaseId)),
-        scheduleRetry: (id, leaseId, retry) =>
-          call("scheduleRetry", () => jobs.scheduleRetry(id, leaseId, retry)),
-        finish: (job, leaseId, end) =>
-          ending(
-            job,
-            call("finish", () => jobs.finish(job, leaseId, end)),
-          ),
-        cancel: (job) =>
-          ending(
-            job,
-            call("cancel", () => jobs.cancel(job)),
-          ),
-        pending: () => call("pending", () => jobs.pending()),
-      },
-      permits: {
-        read: () => call("readPermits", () => permits.read()),
-        add: (permit) => call("addPermit", () => permits.add(permit)),
-        remove: (list) => call("removePermits", () => permits.remove(list)),
-        recordAcceptance: (host) => call("recordAcceptance", () => permits.recordAcceptance(host)),
-        hasAccepted: (host) => call("hasAccepted", () => permits.hasAccepted(host)),
+        ...stores.jobs,
+        withdraw: (job, ...rest) => ending(job, stores.jobs.withdraw(job, ...rest), job.requestedAt),
+        finish: (job, ...rest) => ending(job, stores.jobs.finish(job, ...rest)),
+        cancel: (job, ...rest) => ending(job, stores.jobs.cancel(job, ...rest)),
       },
       queues: {
         send: (operationId) =>
