@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
@@ -9,7 +9,7 @@ import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 
 /** A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request. */
-const request = {
+const synchronous = {
   area: {
     areaType: "POLYGON",
     boundary: rectangle(0.002, 3),
@@ -17,13 +17,17 @@ const request = {
   startTime: hourFromNow(1).toISOString(),
   endTime: hourFromNow(2).toISOString(),
   precision: 7,
-  sink: "https://sink.example.com/densities",
 };
+const request = { ...synchronous, sink: "https://sink.example.com/densities" };
 
 const { harness, output } = useHarness({
   ...defaultSettings,
   DENSITY_PENDING_LIMIT: "1",
   DAILY_QUOTA: "100",
+});
+
+afterEach(() => {
+  vi.stubEnv("DAILY_QUOTA", "100");
 });
 
 /** What a caller is answered, and what of its daily quota is used then. */
@@ -73,5 +77,30 @@ describe("a request with a sink", () => {
     harness().tables.inject();
     expect(output().text()).toContain('"NCS-005"');
     expect(await ask({ ...request, sink: "http://not.https.example.com" })).toMatchObject({ used: 15 });
+  });
+});
+
+describe("a request of a caller whose quota is used up", () => {
+  const tilesWereRead = () => harness().tables.calls.some(({ operation }) => operation === "BatchGetItem");
+
+  test("POST /retrieve returns 429 without reading a tile when its work exceeds the rest of the quota", async () => {
+    vi.stubEnv("DAILY_QUOTA", "10");
+    const ask = caller();
+    harness().tables.calls.length = 0;
+    expect(await ask(synchronous)).toMatchObject({ statusCode: 200, remaining: "3" });
+    expect(tilesWereRead()).toBe(true);
+
+    harness().tables.calls.length = 0;
+    expect(await ask(synchronous)).toMatchObject({ statusCode: 429, remaining: "2" });
+    expect(tilesWereRead()).toBe(false);
+  });
+
+  test("POST /retrieve returns 429 before it looks at the area", async () => {
+    vi.stubEnv("DAILY_QUOTA", "1");
+    const ask = caller();
+    const [one, two, ...others] = synchronous.area.boundary;
+    const bowTie = { ...synchronous, area: { areaType: "POLYGON", boundary: [two, one, ...others] } };
+    expect(await ask(bowTie)).toMatchObject({ statusCode: 400 });
+    expect(await ask(bowTie)).toMatchObject({ statusCode: 429 });
   });
 });

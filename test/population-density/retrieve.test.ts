@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { dayOf } from "../../shared/calendar.ts";
 import { exampleBoundary, hourFromNow } from "../support/areas.ts";
@@ -82,22 +81,6 @@ describe("200", () => {
     },
   );
 
-  test("POST /retrieve answers for hours of the last and the next three months", async () => {
-    for (const days of [-89, -60, -8, -1, 1, 45, 88]) {
-      const [startTime, endTime] = [
-        hourFromNow(24 * days).toISOString(),
-        hourFromNow(24 * days + 1).toISOString(),
-      ];
-      const { status, timedPopulationDensityData } = await densities(
-        requestOf(exampleBoundary, { startTime, endTime }),
-      );
-      expect(status).toBe("SUPPORTED_AREA");
-      expect(timedPopulationDensityData[0]?.cellPopulationDensityData[0]?.dataType).toBe(
-        "DENSITY_ESTIMATION",
-      );
-    }
-  });
-
   test("POST /retrieve covers a period of any time zone with whole hours of UTC", async () => {
     const day = dayOf(hourFromNow(48));
     const period = { startTime: `${day}T13:25:00.000+02:00`, endTime: `${day}t14:45:00.5+02:00` };
@@ -105,16 +88,6 @@ describe("200", () => {
     expect(timedPopulationDensityData.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([
       [`${day}T11:00:00Z`, `${day}T12:00:00Z`],
       [`${day}T12:00:00Z`, `${day}T13:00:00Z`],
-    ]);
-  });
-
-  test("POST /retrieve answers an empty period on the hour with the hour that starts there", async () => {
-    const startTime = hourFromNow(3).toISOString();
-    const { timedPopulationDensityData } = await densities(
-      requestOf(exampleBoundary, { startTime, endTime: startTime }),
-    );
-    expect(timedPopulationDensityData.map(({ startTime: start }) => start)).toEqual([
-      startTime.replace(".000Z", "Z"),
     ]);
   });
 
@@ -264,20 +237,6 @@ describe("400", () => {
     });
   });
 
-  test.each<[string, number, number]>([
-    ["MIN_STARTTIME_EXCEEDED", -24 * 93, -24 * 92],
-    ["MAX_STARTTIME_EXCEEDED", 24 * 93, 24 * 93 + 1],
-    ["INVALID_END_TIME", 5, 4],
-    ["INVALID_TIME_PERIOD", -1, 2],
-    ["MAX_TIME_PERIOD_EXCEEDED", 1, 24 * 7 + 2],
-  ])("POST /retrieve returns 400 %s", async (code, from, to) => {
-    const period = { startTime: hourFromNow(from).toISOString(), endTime: hourFromNow(to).toISOString() };
-    expect(await retrieve(requestOf(exampleBoundary, period))).toMatchObject({
-      status: 400,
-      body: { status: 400, code: `POPULATION_DENSITY_DATA.${code}` },
-    });
-  });
-
   test.each<[string, unknown, string]>([
     ["a password", { credentialType: "PLAIN", identifier: "a", secret: "b" }, "INVALID_CREDENTIAL"],
     ["a refresh token", { credentialType: "REFRESHTOKEN" }, "INVALID_CREDENTIAL"],
@@ -323,45 +282,5 @@ describe("400", () => {
   test("POST /retrieve ignores a good credential without a sink", async () => {
     const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "abc", accessTokenType: "BEARER" };
     expect((await densities(requestOf(exampleBoundary, { sinkCredential }))).status).toBe("SUPPORTED_AREA");
-  });
-});
-
-describe("422", () => {
-  const box = (degrees: number) => [
-    { latitude: 45, longitude: 4 },
-    { latitude: 45, longitude: 4 + degrees },
-    { latitude: 45 + degrees, longitude: 4 + degrees },
-    { latitude: 45 + degrees, longitude: 4 },
-  ];
-
-  test.each([1, 2, 8, 12])(
-    "POST /retrieve returns UNSUPPORTED_PRECISION for precision %i, whatever the size",
-    async (precision) => {
-      expect(await retrieve(requestOf(box(40), { precision }))).toMatchObject({
-        status: 422,
-        body: {
-          status: 422,
-          code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-          message: expect.stringContaining("3, 4, 5, 6, 7"),
-        },
-      });
-    },
-  );
-
-  test("POST /retrieve returns UNSUPPORTED_SYNC_RESPONSE with the limit and the precision that fits", async () => {
-    const answer = await retrieve(requestOf(box(0.5)));
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE" },
-    });
-    const { message } = z.object({ message: z.string() }).parse(answer.body);
-    expect(message.match(/\d+/g)).toEqual([expect.stringMatching(/^1\d{5}$/), "40000", "6"]);
-  });
-
-  test("POST /retrieve returns UNSUPPORTED_REQUEST for what is too large even with a sink", async () => {
-    expect(await retrieve(requestOf(box(40)))).toMatchObject({
-      status: 422,
-      body: { code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST" },
-    });
   });
 });

@@ -107,22 +107,6 @@ describe("the body of an answer", () => {
     expect(await textOf(coarsest)).toBe(await expectedText(coarsest));
   });
 
-  test.each([
-    ["midnight", Date.UTC(2026, 10, 20, 23), "2026-11-20T23:00:00Z", "2026-11-21T00:00:00Z"],
-    ["a leap day", Date.UTC(2028, 1, 28, 23), "2028-02-28T23:00:00Z", "2028-02-29T00:00:00Z"],
-    ["the end of a year", Date.UTC(2026, 11, 31, 23), "2026-12-31T23:00:00Z", "2027-01-01T00:00:00Z"],
-  ])("an interval ends one hour after it starts, also at %s", async (_, time, startTime, endTime) => {
-    const { timedPopulationDensityData } = JSON.parse(await textOf({ ...first, hours: [time / 3_600_000] }));
-
-    expect(timedPopulationDensityData).toEqual([expect.objectContaining({ startTime, endTime })]);
-  });
-
-  test("a JSON body of an unsupported area has no intervals", async () => {
-    expect(await textOf({ ...first, status: "AREA_NOT_SUPPORTED", hours: [] })).toBe(
-      '{"status":"AREA_NOT_SUPPORTED","timedPopulationDensityData":[]}',
-    );
-  });
-
   test("a JSON body of a failed operation has its id and statusInfo, however long", async () => {
     const failed: Answer = {
       ...first,
@@ -159,21 +143,6 @@ describe("the chunks of a body", () => {
     expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(chunks.length);
   });
 
-  test("a JSON body reuses returned chunks without changing", async () => {
-    const bufferPool: Buffer[] = [];
-    const copies: Buffer[] = [];
-    const memories = new Set<ArrayBufferLike>();
-    for await (const chunk of bodyOf(large, bufferPool)) {
-      copies.push(Buffer.from(chunk));
-      memories.add(chunk.buffer);
-      bufferPool.push(chunk);
-    }
-
-    expect(Buffer.concat(copies).toString() === (await expectedText(large))).toBe(true);
-    expect(memories.size).toBeLessThanOrEqual(4);
-    expect(copies.length).toBeGreaterThan(20);
-  });
-
   test("a JSON body ignores returned buffers of another length", async () => {
     const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(maxChunkBytes + 1)];
     const before = Buffer.concat(foreign);
@@ -198,14 +167,5 @@ describe("the chunks of a body", () => {
     await collect(body);
     const everyPair = [0, 1, 2].flatMap((hourIndex) => large.tiles.map((_, tile) => `${hourIndex}:${tile}`));
     expect(asked).toEqual(everyPair);
-  });
-
-  test("a JSON body ends with the error of a tile that cannot be opened", async () => {
-    const broken: Answer = {
-      ...large,
-      openHour: (tile) => (tile < 2 ? hour : Promise.reject(new Error("not there"))),
-    };
-
-    await expect(collect(bodyOf(broken))).rejects.toThrow("not there");
   });
 });

@@ -42,64 +42,47 @@ test("the distributed import names a day that another import took, releases the 
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
 }, 180_000);
 
-test("the distributed import changes no list of parts when it loses a day before it stores anything", async () => {
-  const filesOf = (cells: readonly string[]) => ({
-    "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
-  });
-  await importDistributed(filesOf(["u04zzz"]), {});
-  const before = await itemsOf(tables.distributed);
-  const losing = async (payload: unknown) => {
-    const { step } = payload as { step: string };
-    if (step === "begin") await storeDay("day#2026-11-09");
-    return await handler(payload);
-  };
-
-  expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
-    status: "FAILED",
-    cause: "2026-11-09: another import has started to store it: repeat this one",
-  });
-
-  const listsOf = (items: readonly string[]) =>
-    items.filter((item) => item.includes('["kind",{"S":"parts"}]'));
-  expect(listsOf(before)).toHaveLength(2);
-  expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
-}, 180_000);
-
-test("the distributed import changes no list of parts when it loses a day at its second attempt to begin", async () => {
-  const filesOf = (cells: readonly string[]) => ({
-    "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
-  });
-  await importDistributed(filesOf(["u04zzz"]), {});
-  const before = await itemsOf(tables.distributed);
-  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
-  const endpoint = await openFaultyEndpoint(address);
-  let attempts = 0;
-  endpoint.inject(({ parameters }) => {
-    const { day } = parametersOfDay.parse(parameters);
-    const isTaking = changeOf(parameters) === "take" && day === "day#2026-11-09";
-    return isTaking && attempts === 1 ? { refuse: { status: 400, name: "AccessDeniedException" } } : "pass";
-  });
-  const losing = async (payload: unknown) => {
-    const { step } = payload as { step: string };
-    if (step === "begin" && ++attempts === 2) await storeDay("day#2026-11-09");
-    return await handler(payload);
-  };
-  try {
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint.url;
-    expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
-      status: "FAILED",
-      cause: "2026-11-09: another import has started to store it: repeat this one",
+test.each([1, 2])(
+  "the distributed import changes no list of parts when it loses a day at its attempt %i to begin",
+  async (lost) => {
+    const filesOf = (cells: readonly string[]) => ({
+      "a.csv": header + cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]).join("\n"),
     });
-  } finally {
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
-    await endpoint.close();
-  }
+    await importDistributed(filesOf(["u04zzz"]), {});
+    const before = await itemsOf(tables.distributed);
+    const address = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
+    const endpoint = await openFaultyEndpoint(address);
+    let attempts = 0;
+    endpoint.inject(({ parameters }) => {
+      const { day } = parametersOfDay.parse(parameters);
+      const isTaking = changeOf(parameters) === "take" && day === "day#2026-11-09";
+      const isRefused = isTaking && attempts < lost;
+      return isRefused ? { refuse: { status: 400, name: "AccessDeniedException" } } : "pass";
+    });
+    const losing = async (payload: unknown) => {
+      const { step } = payload as { step: string };
+      if (step === "begin" && ++attempts === lost) await storeDay("day#2026-11-09");
+      return await handler(payload);
+    };
+    try {
+      process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint.url;
+      expect(await importDistributed(filesOf(["u04zzz", "u0hbp0"]), {}, 1, losing)).toMatchObject({
+        status: "FAILED",
+        cause: "2026-11-09: another import has started to store it: repeat this one",
+      });
+    } finally {
+      process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+      await endpoint.close();
+    }
 
-  expect(attempts).toBe(2);
-  const listsOf = (items: readonly string[]) =>
-    items.filter((item) => item.includes('["kind",{"S":"parts"}]'));
-  expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
-}, 180_000);
+    expect(attempts).toBe(lost);
+    const listsOf = (items: readonly string[]) =>
+      items.filter((item) => item.includes('["kind",{"S":"parts"}]'));
+    expect(listsOf(before)).toHaveLength(2);
+    expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
+  },
+  180_000,
+);
 
 test("the distributed import does not report a failure that a later attempt has overcome", async () => {
   const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));

@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellArea } from "../../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
   type AnonymousTile,
@@ -90,32 +89,6 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("anonymousTiles publishes the same people at every precision when no cell is suppressed", async () => {
-    await fc.assert(
-      fc.asyncProperty(pyramids, async (pyramid) => {
-        const { precision } = pyramid;
-        const crowds = [...pyramid.people].map(
-          ([cell, count]) => [cell, 1e11 * (1 + count) * cellArea(cell)] as const,
-        );
-        fc.pre(crowds.every(([, count]) => count >= threshold));
-        const people = new Map(crowds);
-        const total = crowds.reduce((sum, [, count]) => sum + count, 0);
-        const totals = new Map<number, number>();
-        for (const tile of await tilesOf(dayOf(people, precision), allOf(precision))) {
-          for (const [index, suffix] of suffixesOf(tile.precision).entries()) {
-            if (!isCovered(tile.coverage, index)) continue;
-            const { area } = settle(people, precision, tile.geohash + suffix);
-            const here = (tile.hours[countedHour]?.value(index) ?? 0) * area;
-            totals.set(tile.precision, (totals.get(tile.precision) ?? 0) + here);
-          }
-        }
-        expect(totals.size).toBe(precision);
-        for (const here of totals.values()) expect(Math.abs(here / total - 1)).toBeLessThan(1 / 2_000);
-      }),
-      { numRuns: runs(100, 15) },
-    );
-  });
-
   test("anonymousTiles publishes the same tiles whichever other precisions are wanted", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -199,11 +172,6 @@ describe("the tiles of a day", () => {
     await expect(of(other, one)).rejects.toThrow("tile 0 comes after tile 1");
     await expect(of(one, one)).rejects.toThrow(RangeError);
     await expect(of(one, { ...other, hours: one.hours.toReversed() })).rejects.toThrow("hour 5 is counted");
-  });
-
-  test("anonymousTiles suppresses an hour in which nobody is anywhere", async () => {
-    const [tile] = await tilesOf(dayOf(new Map([["00", 0]]), 2), [1]);
-    expect(tile?.hours[countedHour]?.kind(0)).toBe("LOW_DENSITY");
   });
 });
 

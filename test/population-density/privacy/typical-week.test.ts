@@ -57,25 +57,7 @@ function typicalHours(observed: readonly TileDay[]): (TileHour | undefined)[] {
   );
 }
 
-/** The bytes of each hour. */
-function slotsOf(hours: readonly (TileHour | undefined)[]): (string | undefined)[] {
-  return hours.map((hour) => hour && Buffer.from(hour.codes.buffer).toString("base64"));
-}
-
 describe("a typical day", () => {
-  test("typicalHourOf of one day or of equal days is that day", () => {
-    fc.assert(
-      fc.property(days, (observed) => {
-        for (const day of observed.map(dayOf)) {
-          const known = Array.from({ length: 24 }, (_, hour) => day.openHour(hour));
-          expect(slotsOf(typicalHours([day]))).toEqual(slotsOf(known));
-          expect(slotsOf(typicalHours([day, day]))).toEqual(slotsOf(known));
-        }
-      }),
-      { numRuns: runs(100, 20) },
-    );
-  });
-
   test("typicalHourOf holds in each slot the kind that most of the days have", () => {
     fc.assert(
       fc.property(days, (observed) => {
@@ -110,29 +92,6 @@ describe("a typical day", () => {
           expect(found?.codes.filter((code, cell) => code !== 0 && !cells.includes(cell)) ?? []).toHaveLength(
             0,
           );
-        }
-      }),
-      { numRuns: runs(300, 100) },
-    );
-  });
-
-  test("typicalHourOf lies between the lowest and the highest estimate", () => {
-    fc.assert(
-      fc.property(days, (observed) => {
-        const typical = typicalHours(observed.map(dayOf));
-        for (const [index, hour] of hours.entries()) {
-          for (const cell of cells) {
-            const found = typical[hour];
-            if (found?.kind(cell) !== "DENSITY_ESTIMATION") continue;
-            const values = observed
-              .flatMap((day) => (day[index] === undefined ? [] : [hourOf(day[index])]))
-              .filter((each) => each.kind(cell) === "DENSITY_ESTIMATION")
-              .map((each) => each.value(cell));
-            expect(found.minimum(cell)).toBeLessThanOrEqual(found.value(cell));
-            expect(found.value(cell)).toBeLessThanOrEqual(found.maximum(cell));
-            expect(found.value(cell)).toBeGreaterThanOrEqual(Math.min(...values));
-            expect(found.value(cell)).toBeLessThanOrEqual(Math.max(...values));
-          }
         }
       }),
       { numRuns: runs(300, 100) },
@@ -174,10 +133,6 @@ describe("a typical day", () => {
     expect(hour?.share(0)).toBe(0.25);
     const [low] = typicalHours([coveredDay(0.25, "suppressed"), coveredDay(0.5, "suppressed")]);
     expect([low?.kind(0), low?.share(0)]).toEqual(["LOW_DENSITY", 0.5]);
-  });
-
-  test("typicalHourOf of no days has no data", () => {
-    expect(typicalHours([])).toEqual(Array(24).fill(undefined));
   });
 });
 

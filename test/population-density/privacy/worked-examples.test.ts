@@ -4,7 +4,6 @@ import { suffixesOf } from "../../../functions/population-density/cover/geohash.
 import { anonymousTiles } from "../../../functions/population-density/privacy/anonymous-tiles.ts";
 import { mergedHours } from "../../../functions/population-density/privacy/merged-parts.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
-import { publishedSum } from "../../../functions/population-density/privacy/suppression.ts";
 import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
 import { cellsPerTile, type TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
@@ -67,12 +66,6 @@ async function publishedOf(parts: Example["parts"]): Promise<{ hour: TileHour; c
 }
 
 describe("the examples of what is published are so", () => {
-  test("docs/densities.md has examples of one part and of several", () => {
-    const several = examples().map(([, { parts }]) => parts.length > 1);
-    expect(several.filter((one) => one).length).toBeGreaterThan(2);
-    expect(several.filter((one) => !one).length).toBeGreaterThan(4);
-  });
-
   test.each(examples())(
     "the import publishes what docs/densities.md says: %s",
     async (_, { parts, counted, published }) => {
@@ -93,31 +86,4 @@ describe("the examples of what is published are so", () => {
       expect(max).toBeGreaterThanOrEqual(counted);
     },
   );
-});
-
-test("a cell of a full group of 32 has 9 people with 64 % probability", () => {
-  const cells = 32;
-  const { min } = publishedSum({ people: 9 * cells, bound: cells, maxBound: 1 }, threshold);
-  /** In how many ways some cells can have each sum. */
-  const waysOf = (count: number): number[] => {
-    let ways = [1];
-    for (let cell = 0; cell < count; cell++) {
-      const next = Array.from({ length: ways.length + 9 }, () => 0);
-      for (const [sum, many] of ways.entries()) {
-        for (let people = 0; people <= 9; people++) next[sum + people] = (next[sum + people] ?? 0) + many;
-      }
-      ways = next;
-    }
-    return ways;
-  };
-  const atLeast = (ways: readonly number[], sum: number) =>
-    ways.slice(sum).reduce((all, many) => all + many, 0);
-
-  expect(min).toBe(270);
-  expect(atLeast(waysOf(cells - 1), min - 9) / atLeast(waysOf(cells), min)).toBeCloseTo(0.64, 2);
-});
-
-test("publishing with two values of K discloses what either alone protects", () => {
-  // With K = 3 the 3 is published. With K = 4 nothing is used of the sum of four cells, which is therefore below 4.
-  expect(publishedSum({ people: 3, bound: 4, maxBound: 1 }, 4)).toEqual({ min: 0, max: 4 });
 });

@@ -1,13 +1,7 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { describe, expect, test, vi } from "vitest";
-import {
-  cellOf,
-  geohashAt,
-  gridOf,
-  suffixesOf,
-} from "../../../../functions/population-density/cover/geohash.ts";
-import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import { describe, expect, test } from "vitest";
+import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { spansOf } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
@@ -20,7 +14,6 @@ import {
   coverageOf,
   dayOf,
   everything,
-  finest,
   freshTile,
   friday,
   monday,
@@ -217,63 +210,6 @@ describe("what is covered", () => {
 });
 
 describe("a day that cannot be stored", () => {
-  /** Every write of a tile but those that the test lets through is refused. */
-  function refuseWrites(lets: (input: unknown) => boolean) {
-    const { send } = DynamoDBClient.prototype;
-    return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(function (
-      this: DynamoDBClient,
-      ...sent
-    ) {
-      const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
-      if (isTile && !lets(sent[0].input)) throw new TypeError("refused");
-      return Reflect.apply(send, this, sent);
-    });
-  }
-
-  test("storeDay fails with tile and day when an item cannot be written", async () => {
-    const tile = freshTile();
-    const spied = refuseWrites(() => false);
-    try {
-      await expect(storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed)).rejects.toThrow(
-        `tile 7/${tile} of 2026-11-20 could not be stored (Unavailable)`,
-      );
-    } finally {
-      spied.mockRestore();
-    }
-  });
-
-  test("storeDay repairs a day that failed halfway when it is repeated", async () => {
-    const only: DayStorage = { ...observed, ...finest };
-    // All in one row, where cells have the same area.
-    const { row, column } = cellOf(freshTile());
-    const contents = async (failures: (storing: () => Promise<unknown>) => Promise<void>, index: number) => {
-      const tile = geohashAt(row, (column + index) % gridOf(5).columns, 5);
-      await storeDay(dayOf("2026-11-13", tileOf(tile, { 8: { 0: 60, 5: 12 }, 11: { 0: 15 } })), only);
-      const storing = () =>
-        storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 7: 50 }, 9: { 0: 4 } })), only);
-      await failures(storing);
-      await storing();
-      const items = await everything(tile, friday);
-      // The ids of parts follow from the place.
-      return items.map((item) => ({
-        ...item,
-        tile: undefined,
-        parts: item?.parts.length,
-        revision: undefined,
-      }));
-    };
-    const expected = await contents(async () => {}, 0);
-    for (let writes = 0; writes < 8; writes += runs(1, 3)) {
-      const found = await contents(async (storing) => {
-        let left = writes;
-        const spied = refuseWrites(() => left-- > 0);
-        await expect(storing()).rejects.toThrow("could not be stored");
-        spied.mockRestore();
-      }, writes + 1);
-      expect(found).toEqual(expected);
-    }
-  });
-
   test("storeDay fails when what is stored cannot be read", async () => {
     const tile = freshTile();
     const broken = { tile: tileName(7, tile), day: typicalDay(2), hours: new Uint8Array([9]), madeFrom: [] };
@@ -283,17 +219,6 @@ describe("a day that cannot be stored", () => {
     await expect(storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed)).rejects.toThrow(
       `tile 7/${tile} of 2026-11-20`,
     );
-  });
-
-  test("storeDay fails with the error of the tiles that it is given", async () => {
-    const tile = freshTile();
-    const tiles = (function* () {
-      yield tileOf(tile, { 8: { 0: 100 } });
-      throw new RangeError("line 7");
-    })();
-    await expect(
-      storeDay({ ...dayOf(friday, tileOf(tile, { 8: { 0: 1 } })), tiles }, observed),
-    ).rejects.toThrow("line 7");
   });
 });
 

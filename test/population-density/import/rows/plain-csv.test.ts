@@ -40,13 +40,3 @@ test.each([
 ])("the plain parser reads CSV %s", (_, header, text) => {
   expect(read(header, text)).toEqual({ lines: 2, rows: 2 });
 });
-
-test.each([
-  ["quotes", `"u05kqxy",${noon},1\n`],
-  ["a field too many", `u05kqxy,${noon},1,\n`],
-  ["a field too few", `u05kqxy,${noon}\n`],
-  ["an invalid number", `u05kqxy,${noon},-1\n`],
-  ["a geohash of another length", `u05kqxy,${noon},1\nu05kqx,${noon},1\n`],
-])("the plain parser leaves CSV with %s to the full one", (_, text) => {
-  expect(read("geohash,startTime,people", text)).toBeUndefined();
-});

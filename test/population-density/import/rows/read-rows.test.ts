@@ -55,7 +55,8 @@ const noonHour = Date.UTC(2026, 10, 20, 12) / 3_600_000;
 const good = { tile: "u05kq", cell: 29 * 32 + 30, hour: noonHour, file: 0 };
 
 describe("a row says the same", () => {
-  test.each([
+  const range = [12, 13] as const;
+  test.each<[string, string, string, number, (readonly [number, number])?]>([
     ["in CSV", "csv", `${header}\nu05kqxy,${noon},12.5\n`, 2],
     ["with its columns in any order", "csv", `people,geohash,startTime\n12.5,u05kqxy,${noon}`, 2],
     ["with ends of lines as in Windows", "csv", `${header}\r\nu05kqxy,${noon},12.5\r\n`, 2],
@@ -67,19 +68,16 @@ describe("a row says the same", () => {
     ["in another zone", "csv", `${header}\nu05kqxy,2026-11-20T17:30:00.000+05:30,12.5\n`, 2],
     ["as an object", "ndjson", `{"people":12.5,"geohash":"u05kqxy","startTime":"${noon}"}\n`, 1],
     ["as an object in a .jsonl", "jsonl", `\n{"geohash":"u05kqxy","startTime":"${noon}","people":12.5}`, 2],
-  ])("rowsOf reads the same row %s", async (_, ending, content, line) => {
-    expect(await readAll(await fileOf(ending, content))).toEqual([
-      { ...good, people: 12.5, min: 12.5, max: 12.5, line },
-    ]);
-  });
-
-  test.each([
-    ["csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2],
-    ["ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`, 1],
-  ])("rowsOf reads a row with a range from .%s", async (ending, content, line) => {
-    expect(await readAll(await fileOf(ending, content))).toEqual([
-      { ...good, people: 12.5, min: 12, max: 13, line },
-    ]);
+    ["with a range in CSV", "csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2, range],
+    [
+      "with a range in NDJSON",
+      "ndjson",
+      `{"geohash":"u05kqxy","startTime":"${noon}","people":12.5,"minPeople":12,"maxPeople":13}`,
+      1,
+      range,
+    ],
+  ])("rowsOf reads the same row %s", async (_, ending, content, line, [min, max] = [12.5, 12.5]) => {
+    expect(await readAll(await fileOf(ending, content))).toEqual([{ ...good, people: 12.5, min, max, line }]);
   });
 
   test("rowsOf reads several files of different formats", async () => {

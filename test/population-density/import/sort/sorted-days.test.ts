@@ -1,10 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
-import { type Parser, rowsOf } from "../../../../functions/population-density/import/rows/read-rows.ts";
 import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
 import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../../functions/population-density/import/sort/sorted-days.ts";
@@ -18,7 +16,6 @@ import { cellsPerTile } from "../../../../functions/population-density/tiles/til
 import { dayOf } from "../../../../shared/calendar.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
-import { startParserThreads } from "../../../../tools/import/density/parser-threads.ts";
 import type { Row } from "../../../support/rows.ts";
 import { runs } from "../../../support/sample.ts";
 
@@ -230,10 +227,6 @@ describe("days are those of the rows, each with every covered tile", () => {
       ],
     ]);
   });
-
-  test("sortedDays gives no days for no rows", async () => {
-    expect(await daysOf([])).toEqual([]);
-  });
 });
 
 describe("before any day is given, an import is refused", () => {
@@ -253,44 +246,6 @@ describe("before any day is given, an import is refused", () => {
         /^more\.ndjson: line 2, startTime: the same cell and hour as a row before$/,
       );
     }
-  });
-
-  test("sortedDays names the same rows in the same order when threads parse", async () => {
-    const rowCount = 30_000;
-    const geohashOf = (row: number) => `u05k${suffixesOf(1)[row >> 10]}${suffixesOf(2)[row & 1_023]}`;
-    const lines = Array.from({ length: rowCount }, (_, index) => {
-      // Every 5,003rd row is one of the rows before: of this chunk, of an earlier one, or of the other file.
-      const row = index % 5_003 === 5_002 ? Math.floor(index / 3) : index;
-      return `${geohashOf(row)},2026-11-2${row % 3}T${10 + (row % 13)}:00:00Z,${row}.25`;
-    });
-    const paths = [join(csvFolder, "one.csv"), join(csvFolder, "other.csv")];
-    const header = "geohash,startTime,people";
-    await writeFile(paths[0] ?? "", [header, ...lines].join("\n"));
-    await writeFile(
-      paths[1] ?? "",
-      [header, "u05m000,2026-11-20T10:00:00Z,1", ...lines.slice(-5)].join("\n"),
-    );
-    const parser = await startParserThreads(2);
-    try {
-      const refusal = async (parser?: Parser) => {
-        const problems = new Problems(["one.csv", "other.csv"]);
-        const days = sortedDays(rowsOf(paths, { problems, parser }), { problems, buffered: 1_000 });
-        return await days.next().catch((error: unknown) => String(error));
-      };
-      const expected = await refusal();
-      expect(String(expected).split("\n")).toHaveLength(9);
-      expect(expected).toContain("one.csv: line 5004, startTime: the same cell and hour as a row before");
-      expect(expected).toContain("other.csv: line 3, startTime: the same cell and hour as a row before");
-      expect(await refusal(parser)).toEqual(expected);
-    } finally {
-      await parser.close();
-    }
-  });
-
-  test("sortedDays counts the problems that it does not show", async () => {
-    const rows = rowsWith(Array.from({ length: 1_000 }, () => at("u05kq", 3, 0)));
-    const lines = await daysOf(rows).catch((error: unknown) => String(error).split("\n"));
-    expect(lines).toHaveLength(21);
   });
 
   test("sortedDays refuses every row of an uncovered cell", async () => {
