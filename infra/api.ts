@@ -5,12 +5,7 @@ import type { Construct } from "constructs";
 import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { configuration, setting } from "../shared/environment.ts";
-import {
-  functionIntegration,
-  permitApi,
-  permitAuthorizers,
-  ServiceAuthorizer,
-} from "./constructs/api-functions.ts";
+import { functionIntegration, InvokingRole, ServiceAuthorizer } from "./constructs/api-functions.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
 import { Firewall } from "./constructs/firewall.ts";
 import { addOtherVerbs } from "./constructs/other-verbs.ts";
@@ -64,22 +59,22 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
         "on logins protect the API.",
     });
   }
-  permitAuthorizers(api, live("authorizer/authorize"));
+  const served = servedEndpoints(settings);
+  const invoked = new Set(["authorizer/authorize", ...[...served, ...websites].map(({ id }) => id)] as const);
+  const role = new InvokingRole(api, "InvokesFunctions", [...invoked].map(live));
   const authorizers = new Map(
     scopesOf(endpoints).map((needed) => [
       needed,
       new ServiceAuthorizer(scope, `Authorizer ${needed}`, {
         handler: live("authorizer/authorize"),
+        assumeRole: role,
         resultsCacheTtl: authorizerCache,
         validationRegex: bearerToken,
       }),
     ]),
   );
-  const served = servedEndpoints(settings);
-  for (const id of new Set([...served, ...websites].map((one): FunctionId => one.id)))
-    permitApi(api, live(id));
   for (const endpoint of served) {
-    const integration = functionIntegration(live(endpoint.id), { streamed: "streamed" in endpoint });
+    const integration = functionIntegration(live(endpoint.id), role, { streamed: "streamed" in endpoint });
     const authorizer = endpoint.scope === null ? undefined : authorizers.get(endpoint.scope);
     const authorization =
       authorizer === undefined
@@ -94,7 +89,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     }
   }
   for (const { id, paths, publicBecause } of websites) {
-    const integration = functionIntegration(live(id));
+    const integration = functionIntegration(live(id), role);
     for (const path of paths) {
       const method = api.root
         .resourceForPath(path)

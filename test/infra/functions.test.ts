@@ -300,7 +300,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     );
   });
 
-  test(`the roles of ${stage} belong to functions, API Gateway's log and CodeDeploy alone`, () => {
+  test(`the roles of ${stage} belong to functions, API Gateway, its log and CodeDeploy alone`, () => {
     const kinds = new Set(Object.values(from.Resources).map(({ Type }) => Type));
     expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::"))).toEqual(["AWS::IAM::Role"]);
     const ofFunctions = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
@@ -309,7 +309,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       others
         .map(({ properties }) => properties.AssumeRolePolicyDocument.Statement[0].Principal.Service)
         .sort(),
-    ).toEqual(["apigateway.amazonaws.com", ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : [])]);
+    ).toEqual([
+      "apigateway.amazonaws.com",
+      "apigateway.amazonaws.com",
+      ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : []),
+    ]);
   });
 
   test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {

@@ -10,6 +10,7 @@ import {
   reference,
   resourcesOf,
   servedIn,
+  statementsOf,
   type Template,
   textOf,
 } from "./template.ts";
@@ -32,12 +33,12 @@ const methodProperties = z.object({
     IntegrationHttpMethod: z.string().optional(),
     Uri: z.unknown().optional(),
     ResponseTransferMode: z.string().optional(),
+    Credentials: attribute.optional(),
   }),
 });
 
 const permissionProperties = z.object({
   Action: z.string(),
-  FunctionName: z.union([reference, attribute]),
   Principal: z.string(),
   SourceArn: z.unknown(),
 });
@@ -156,19 +157,32 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
     expect(named.sort()).toEqual(made.map(({ logicalId }) => logicalId).sort());
   });
 
-  test(`API Gateway alone may run a function of ${stage}, for the deployed stage of the API`, () => {
-    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties, from);
-    const allowed = permissions
-      .filter(({ properties }) => properties.Principal === "apigateway.amazonaws.com")
-      .map(({ properties }) => [textOf(properties.FunctionName), textOf(properties.SourceArn)] as const)
-      .map(([name, source]) => `${name} ${source.split(":").at(-1)}`);
-    const api = only(resourcesOf("AWS::ApiGateway::RestApi", z.unknown(), from), "APIs").logicalId;
-    const stage = only(resourcesOf("AWS::ApiGateway::Stage", z.unknown(), from), "stages").logicalId;
-    const answering = [...new Set([...served, ...websites].map(({ id }) => id))].map(
-      (id) => `${textOf(calledOf(id, from))} \${${api}}/\${${stage}}/*/*`,
+  test(`API Gateway runs the functions of ${stage} by one role, which may run what answers requests and nothing else`, () => {
+    const authorizer = z.object({ AuthorizerCredentials: attribute });
+    const roles = [
+      ...resourcesOf("AWS::ApiGateway::Authorizer", authorizer, from).map(
+        ({ properties }) => properties.AuthorizerCredentials,
+      ),
+      ...routes.flatMap(({ Integration: { Type, Credentials } }) => (Type === "MOCK" ? [] : [Credentials])),
+    ].map(textOf);
+    const role = only([...new Set(roles)], "roles").replace(/^\$\{(\w+)\.Arn\}$/, "$1");
+    const called = new Set([
+      "authorizer/authorize",
+      ...[...served, ...websites].map(({ id }) => id),
+    ] as const);
+    const statement = only(statementsOf(role, from), "statements");
+    expect(statement.Action).toEqual(["lambda:InvokeFunction"]);
+    expect(statement.Resource.map(textOf).sort()).toEqual(
+      [...called].map((id) => textOf(calledOf(id, from))).sort(),
     );
-    const asked = `${textOf(calledOf("authorizer/authorize", from))} \${${api}}/authorizers/*`;
-    expect(allowed.sort()).toEqual([...answering, asked].sort());
+  });
+
+  test(`only EventBridge and Secrets Manager have permissions on functions of ${stage}, each for its source`, () => {
+    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties, from);
+    expect(permissions.map(({ properties }) => properties.Principal).sort()).toEqual([
+      "events.amazonaws.com",
+      "secretsmanager.amazonaws.com",
+    ]);
     for (const { properties } of permissions) {
       expect(properties.Action).toBe("lambda:InvokeFunction");
       expect(properties.SourceArn).toBeDefined();

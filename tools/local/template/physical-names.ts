@@ -32,6 +32,7 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
     return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
   },
   "AWS::Events::Rule": (id) => ({ ref: id, attributes: { Arn: arn("events", `rule/${id}`) } }),
+  "AWS::IAM::Role": (id) => ({ ref: id, attributes: { Arn: `arn:aws:iam::${account}:role/${id}` } }),
   "AWS::Lambda::Alias": (_, property) => ({
     ref: arn("lambda", `function:${property("FunctionName")}:${property("Name")}`),
     attributes: {},

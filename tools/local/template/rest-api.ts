@@ -210,7 +210,11 @@ function readAuthorizer(
   functions: readonly LocalFunction[],
   logicalId: string,
 ): AuthorizerDefinition {
-  const authorizer = resources.properties(logicalId, authorizerSchema, ["Name", "RestApiId"]);
+  const authorizer = resources.properties(logicalId, authorizerSchema, [
+    "AuthorizerCredentials",
+    "Name",
+    "RestApiId",
+  ]);
   return {
     logicalId,
     functionLogicalId: integrated(functions, logicalId, authorizer.AuthorizerUri),
