@@ -282,9 +282,9 @@ export function addFaultAlarms(
     alarm("Ending", excessOf(watched), excessLimit, `more executions of ${id} break off than before`);
   if (id === "authorizer/authorize") return [ending()];
   if (endpoints.some((one) => one.id === id && "streamed" in one)) {
-    return [ending(), alarm("Crashing", crashesOf(scope, watched, limit), limit, `${id} crashes`)];
+    return [ending(), alarm("Crashing", crashesOf(watched, limit), limit, `${id} crashes`)];
   }
-  return [alarm("Faults", faultsOf(scope, watched, limit), limit, `executions of ${id} break off or crash`)];
+  return [alarm("Faults", faultsOf(watched, limit), limit, `executions of ${id} break off or crash`)];
 }
 
 /**
@@ -319,11 +319,11 @@ function excessOf(watched: ServiceFunction): MathExpression {
 }
 
 /** The share of invocations that crashed. Without a crash it has no value, which does not raise an alarm. */
-function crashesOf(scope: Construct, watched: ServiceFunction, { min }: FaultLimit): MathExpression {
+function crashesOf(watched: ServiceFunction, { min }: FaultLimit): MathExpression {
   const { requests } = invocationsOf(watched);
   return new MathExpression({
     expression: `IF(requests >= ${min}, 100 * crashes / requests, 0)`,
-    usingMetrics: { crashes: crashCountOf(scope, watched), requests },
+    usingMetrics: { crashes: crashCountOf(watched), requests },
     label: "percent of invocations that crashed",
   });
 }
@@ -332,10 +332,10 @@ function crashesOf(scope: Construct, watched: ServiceFunction, { min }: FaultLim
  * The share of invocations that broke off or crashed. None does both: a crash is answered with 500, or its message is
  * reported, which Lambda counts as a success. Without a crash their count has no data.
  */
-function faultsOf(scope: Construct, watched: ServiceFunction, { min }: FaultLimit): MathExpression {
+function faultsOf(watched: ServiceFunction, { min }: FaultLimit): MathExpression {
   return new MathExpression({
     expression: `IF(requests >= ${min}, 100 * (failed + FILL(crashes, 0) / requests), 0)`,
-    usingMetrics: { ...invocationsOf(watched), crashes: crashCountOf(scope, watched) },
+    usingMetrics: { ...invocationsOf(watched), crashes: crashCountOf(watched) },
     label: "percent of invocations that failed or crashed",
   });
 }
@@ -345,9 +345,10 @@ function invocationsOf(watched: ServiceFunction): Readonly<Record<"failed" | "re
   return { failed: ofVersion(watched, "Errors", "avg"), requests: ofVersion(watched, "Errors", "n") };
 }
 
-function crashCountOf(scope: Construct, { functionName, currentVersion }: ServiceFunction): Metric {
+function crashCountOf(watched: ServiceFunction): Metric {
+  const { functionName, currentVersion } = watched;
   return new Metric({
-    namespace: metricNamespaceOf(scope),
+    namespace: metricNamespaceOf(watched),
     metricName: "Crashes" satisfies MetricName,
     statistic: "sum",
     dimensionsMap: { [metrics.Crashes]: `${functionName}:${currentVersion.version}` },

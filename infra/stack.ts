@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { Stack, type StackProps } from "aws-cdk-lib";
+import { NestedStack, Stack, type StackProps } from "aws-cdk-lib";
+import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
 import { configuration, metricNamespaceVariable } from "../shared/environment.ts";
@@ -47,8 +47,8 @@ const rotation = "keys/rotate" satisfies FunctionId;
 const releaseCheck = "releases/check" satisfies OptionalFunctionId;
 
 /**
- * The service without its tables: queues, signing key, functions and their releases, what invokes them, API,
- * the dashboard, and alarms on queues and functions.
+ * The service without its tables: queues, signing key, functions and their releases, what invokes them, API, the
+ * dashboard, and in a nested stack the alarms on queues and functions.
  */
 export class NetworkCapabilitiesStack extends Stack {
   /** What alarms of another stack watch. */
@@ -78,9 +78,15 @@ export class NetworkCapabilitiesStack extends Stack {
     ) as Record<FunctionId, ServiceFunction>;
     if (isOurs) rotate(this, signingKey, functions[rotation]);
 
+    // Releases wait for alarms on new versions, so no later stack can have them; here they would be 33 resources.
+    const alarms = new NestedStack(this, "Alarms", {
+      description: "Alarms on functions and queues of the Network Capabilities Service",
+    });
+    // Begins the names of the alarms, after the name of this stack.
+    alarms.nestedStackResource?.overrideLogicalId("Alarms");
     const topic = alarmTopicOf(this, settings);
     const live = traits.releasesGradually
-      ? this.#release(functions, props, topic)
+      ? this.#release(functions, props, (id) => addFaultAlarms(alarms, id, functions[id], topic))
       : (name: FunctionId) => functions[name];
     for (const name of made) addTriggers(this, name, data, settings, functions[name], live(name));
     const api = addApi(this, { settings, traits, live });
@@ -95,7 +101,7 @@ export class NetworkCapabilitiesStack extends Stack {
       sweep: functions["population-density/sweep"],
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
-    addResourceAlarms(this, watched, topic);
+    addResourceAlarms(alarms, watched, topic);
     if (traits.dashboard) addDashboard(this, watched);
   }
 
@@ -103,7 +109,7 @@ export class NetworkCapabilitiesStack extends Stack {
   #release(
     functions: Readonly<Record<FunctionId, ServiceFunction>>,
     { bundles, settings }: Pick<NetworkCapabilitiesProps, "bundles" | "settings">,
-    topic: ITopic | undefined,
+    alarmsOf: (id: FunctionId) => Alarm[],
   ): (id: FunctionId) => IFunction {
     const releases = new Releases(this, "Releases", {
       atOnce: settings.releasesAtOnce,
@@ -120,7 +126,7 @@ export class NetworkCapabilitiesStack extends Stack {
     for (const id of servedFunctions(settings)) {
       // Secrets Manager invokes the rotation and retries it after a failure.
       if (id === rotation) continue;
-      aliases[id] = releases.add(functions[id], addFaultAlarms(this, id, functions[id], topic));
+      aliases[id] = releases.add(functions[id], alarmsOf(id));
     }
     return (id) => aliases[id] ?? functions[id];
   }

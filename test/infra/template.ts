@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, type TableName } from "../../functions/areas.ts";
@@ -40,10 +40,14 @@ export function sharedFolder(name: SharedName): string {
   return join(sharedService.templates, name);
 }
 
-/** The templates as they are written: of the tables, of the alarms of the whole service, and of everything else. */
+/**
+ * The templates as they are written: of the tables, of the alarms of the whole service, of everything else, and of the
+ * alarms that are nested in that.
+ */
 interface Written {
   readonly data: string;
   readonly service: string;
+  readonly alarms: string;
   readonly monitoring: string;
 }
 
@@ -64,7 +68,13 @@ export function readNotes(): Notes {
 
 function readText(assembly: string): Written {
   const text = (name: string) => readFileSync(join(assembly, `${name}.template.json`), "utf8");
-  return { data: text(dataStackName), service: text(stackName), monitoring: text(monitoringStackName) };
+  const nested = readdirSync(assembly).filter((file) => file.endsWith(".nested.template.json"));
+  return {
+    data: text(dataStackName),
+    service: text(stackName),
+    alarms: readFileSync(join(assembly, only(nested, "nested templates")), "utf8"),
+    monitoring: text(monitoringStackName),
+  };
 }
 
 /** One template of an assembly. */
@@ -79,12 +89,36 @@ function parse(written: Written): Template {
   const imported = JSON.parse(written.service, (_, value) =>
     typeof value?.["Fn::ImportValue"] === "string" ? exported.get(value["Fn::ImportValue"]) : value,
   );
-  const service = document.parse(imported);
+  const service = withNested(document.parse(imported), "Alarms", written.alarms);
   const monitoring = parseOne(written.monitoring);
   return {
     Parameters: { ...data.Parameters, ...service.Parameters, ...monitoring.Parameters },
     Resources: { ...data.Resources, ...service.Resources, ...monitoring.Resources },
     Outputs: service.Outputs,
+  };
+}
+
+/**
+ * A template with the resources of a nested stack in place of that stack, values in place of its parameters and outputs:
+ * what depends on it depends on all of them.
+ */
+function withNested(parent: Template, logicalId: string, text: string): Template {
+  const { [logicalId]: stack, ...others } = parent.Resources;
+  const { Parameters } = z.object({ Parameters: z.record(z.string(), z.unknown()) }).parse(stack?.Properties);
+  const nested = document.parse(
+    JSON.parse(text, (_, value) => (value?.Ref in Parameters ? Parameters[value.Ref] : value)),
+  );
+  const outputs = new Map(
+    Object.entries(nested.Outputs).map(([name, { Value }]) => [`Outputs.${name}`, Value]),
+  );
+  const resources = JSON.stringify(others, (name, value) => {
+    if (value?.["Fn::GetAtt"]?.[0] === logicalId) return outputs.get(value["Fn::GetAtt"][1]);
+    if (name !== "DependsOn" || !value.includes(logicalId)) return value;
+    return [...value, ...Object.keys(nested.Resources)];
+  });
+  return {
+    ...parent,
+    Resources: { ...document.shape.Resources.parse(JSON.parse(resources)), ...nested.Resources },
   };
 }
 
