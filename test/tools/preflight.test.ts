@@ -31,10 +31,16 @@ const counted = (endpoints as readonly Endpoint[])
   )
   .reduce((sum, method) => sum + (stageThrottling(prod).named[method]?.rate ?? Number.NaN), 0);
 
-/** Of those for densities. */
-const densities = Object.entries(stageThrottling(prod).named)
-  .filter(([method]) => /\/retrieve\/POST$/.test(method) && /population-?density/.test(method))
-  .reduce((sum, [, { rate }]) => sum + rate, 0);
+const rateOf = (paths: RegExp) =>
+  Object.entries(stageThrottling(prod).named)
+    .filter(([method]) => paths.test(method))
+    .reduce((sum, [, { rate }]) => sum + rate, 0);
+
+/** Of those for densities and their summaries, which read the same tiles. */
+const densities = rateOf(/^\/population-?density.*\/(?:retrieve|summary)\/POST$/);
+
+/** Of those about a subscriber, each of which is recorded. */
+const recorded = rateOf(/^\/(?:quality|qos|number|device)/);
 
 /** Executions of logins, of deliveries, of the sweep, and of all other requests: 0.02 s each, 0.06 s for densities. */
 const executions = 50 + 50 + 1 + Math.ceil(0.02 * (counted - densities) + 0.06 * densities);
@@ -43,7 +49,7 @@ const executions = 50 + 50 + 1 + Math.ceil(0.02 * (counted - densities) + 0.06 *
 const warm = { reads: 20_000, writes: 10_000 };
 
 /** What the tables bear, by their names; others do not exist. */
-let tables: Readonly<Record<string, typeof warm>> = {};
+let tables: Record<string, typeof warm> = {};
 let account: Partial<typeof usual> & { role?: string } = {};
 let server: ListeningServer;
 
@@ -104,7 +110,11 @@ afterAll(() => server.close());
 
 beforeEach(() => {
   account = { ...usual };
-  tables = { "NetworkCapabilities-densities": warm, "NetworkCapabilities-quotas": warm };
+  tables = {
+    "NetworkCapabilities-access-records": warm,
+    "NetworkCapabilities-densities": warm,
+    "NetworkCapabilities-quotas": warm,
+  };
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
   vi.stubEnv("AWS_ENDPOINT_URL", server.url);
@@ -118,7 +128,7 @@ describe("`ncs preflight`", () => {
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(8);
+    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(9);
     expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
     expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
     expect(lines.at(-1)).toBe("Everything in the account and region shares its quotas.");
@@ -128,7 +138,7 @@ describe("`ncs preflight`", () => {
     account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
     const { code, stdout, stderr } = await runNcs(["preflight"]);
     expect(code).toBe(1);
-    expect(stderr).toBe("3 of 8 are lower than what prod can use\n");
+    expect(stderr).toBe("3 of 9 are lower than what prod can use\n");
     expect(stdout).toContain(
       `raise  concurrent executions of functions: prod can use ${executions}, the account has 10\n`,
     );
@@ -163,12 +173,15 @@ describe("`ncs preflight`", () => {
   test("ncs preflight exits with 1 when a new table bears less than the API lets through, and says what to warm", async () => {
     tables = {};
     const { code, stdout, stderr } = await runNcs(["preflight"]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 of 8 are lower than what prod can use\n" });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 of 9 are lower than what prod can use\n" });
     expect(stdout).toContain(
       `ok     warm read units a second of densities: prod can use ${densities * 2}, the table has 12000\n`,
     );
     expect(stdout).toContain(
       `raise  warm write units a second of quotas: prod can use ${counted}, the table has 4000\n`,
+    );
+    expect(stdout).toContain(
+      `ok     warm write units a second of access-records: prod can use ${recorded}, the table has 4000\n`,
     );
     expect(stdout).toContain(`deploy with -c warmThroughput.quotas=12000:${counted}, or `);
     const percent = Math.floor((100 * 4_000) / counted);
@@ -189,10 +202,7 @@ describe("`ncs preflight`", () => {
   });
 
   test("ncs preflight takes expected requests, and says what would throttle first and when", async () => {
-    tables = {
-      "NetworkCapabilities-densities": { reads: 13_000, writes: 4_000 },
-      "NetworkCapabilities-quotas": warm,
-    };
+    tables["NetworkCapabilities-densities"] = { reads: 13_000, writes: 4_000 };
     const expecting = (perSecond: number) =>
       runNcs(["preflight", "--densities", String(perSecond), "--others", "1000"]);
     const { code, stdout } = await expecting(6_000);
@@ -207,9 +217,19 @@ describe("`ncs preflight`", () => {
     const more = await expecting(7_000);
     expect({ code: more.code, stderr: more.stderr }).toEqual({
       code: 1,
-      stderr: "1 of 8 are lower than what prod needs\n",
+      stderr: "1 of 9 are lower than what prod needs\n",
     });
     expect(more.stdout).toContain("deploy with -c warmThroughput.densities=14000:4000, or ");
+  });
+
+  test("ncs preflight says that a table of access records would throttle first where only that of quotas is warm", async () => {
+    delete tables["NetworkCapabilities-access-records"];
+    const { code, stdout } = await runNcs(["preflight", "--densities", "0", "--others", "5000"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("deploy with -c warmThroughput.access-records=12000:5000, or ");
+    expect(stdout).toContain(
+      "first  warm write units a second of access-records would throttle first, at 80 % ",
+    );
   });
 
   test("ncs preflight counts the code that other functions store", async () => {

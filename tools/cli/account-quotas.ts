@@ -7,8 +7,8 @@ import {
   NoSuchResourceException,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
-import type { WarmThroughput } from "../../infra/settings.ts";
-import { type AccountQuotas, quotaCodes } from "./preflight-rules.ts";
+import type { TableNames } from "../../infra/table-names.ts";
+import { type AccountQuotas, busyTables, quotaCodes, type StageTables } from "./preflight-rules.ts";
 
 /** Patient: a person waits, and nobody else. */
 const client = {
@@ -59,16 +59,14 @@ export async function readAccountQuotas(): Promise<AccountQuotas> {
   }
 }
 
-/**
- * Reads what tables bear at once. It needs the right `dynamodb:DescribeTable`.
- * @returns undefined for a table that does not exist.
- */
-export async function readWarmThroughput(
-  tableNames: readonly string[],
-): Promise<readonly (WarmThroughput | undefined)[]> {
+/** Reads what the busy tables of a stage bear at once. It needs the right `dynamodb:DescribeTable`. */
+export async function readWarmThroughput(tableNames: TableNames): Promise<StageTables> {
   const dynamodb = new DynamoDBClient(client);
   try {
-    return await Promise.all(tableNames.map((name) => warmThroughputOf(dynamodb, name)));
+    const read = busyTables.map(
+      async (name) => [name, await warmThroughputOf(dynamodb, tableNames[name])] as const,
+    );
+    return Object.fromEntries(await Promise.all(read)) as StageTables;
   } finally {
     dynamodb.destroy();
   }

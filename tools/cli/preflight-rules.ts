@@ -1,9 +1,10 @@
-import { endpoints } from "../../functions/areas.ts";
+import { endpoints, type TableName } from "../../functions/areas.ts";
 import { tasksAtOnce } from "../../infra/density-import-definition.ts";
+import { functionRecords } from "../../infra/functions.ts";
 import { newTableThroughput, type Settings, type WarmThroughput } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
-import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
+import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 
 /** What an account may use in a region; everything in it shares this. */
 export interface AccountQuotas {
@@ -22,18 +23,23 @@ export interface AccountQuotas {
   readonly gatewayMayLog: boolean;
 }
 
-/** What the tables of a stage bear at once; undefined for one that does not exist. */
-export interface StageTables {
-  readonly densities: WarmThroughput | undefined;
-  readonly quotas: WarmThroughput | undefined;
-}
+/** The tables that are read or written most, of those that a request needs. */
+export const busyTables = ["access-records", "densities", "quotas"] as const satisfies TableName[];
+
+/** What these tables of a stage bear at once; undefined for one that does not exist. */
+export type StageTables = Readonly<Record<(typeof busyTables)[number], WarmThroughput | undefined>>;
 
 /** Requests a second of all callers together. */
 export interface ExpectedRequests {
-  /** For densities within a tile and hour; a larger one is as many as its read units are. */
+  /** For densities within a tile and hour, or a summary of them; a larger one is as many as its read units are. */
   readonly densities: number;
   /** All others that need a token. */
   readonly others: number;
+}
+
+/** The same with those about a subscriber, each of which is recorded: any of the others may be. */
+interface CountedRequests extends ExpectedRequests {
+  readonly recorded: number;
 }
 
 /** The codes of quotas in Service Quotas: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html */
@@ -81,7 +87,7 @@ export function checksOf(
   expected?: ExpectedRequests,
 ): readonly Check[] {
   const total = totalThrottling(settings);
-  const requests = expected ?? requestsOf(settings);
+  const requests = expected === undefined ? requestsOf(settings) : { ...expected, recorded: expected.others };
   const counted = requests.densities + requests.others;
   const rate = expected === undefined ? total.rate : counted;
   const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
@@ -93,12 +99,19 @@ export function checksOf(
   const code = gigabytes(account.usedCodeBytes + releases * releaseBytes);
   const lower = "or deploy with a lower throttlingRate";
   // What a deployment is about to warm is warm after it.
-  const warm = (name: keyof StageTables) => atLeast(tables[name], settings.warmThroughput[name]);
-  const warming = (name: keyof StageTables, units: WarmThroughput) =>
-    `deploy with -c warmThroughput.${name}=${units.reads}:${units.writes}, ${lower}`;
-  const [densities, quotas] = [warm("densities"), warm("quotas")];
+  const warm = (name: keyof StageTables, kind: "read" | "write", needed: number): Check => {
+    const units = atLeast(tables[name], settings.warmThroughput[name]);
+    const [reads, writes] = kind === "read" ? [needed, units.writes] : [units.reads, needed];
+    return {
+      of: "table",
+      growsWithRequests: true,
+      quota: `warm ${kind} units a second of ${name}`,
+      needed,
+      allowed: kind === "read" ? units.reads : units.writes,
+      remedy: `deploy with -c warmThroughput.${name}=${reads}:${writes}, ${lower}`,
+    };
+  };
   const ofAccount = { of: "account", growsWithRequests: true } as const;
-  const ofTable = { of: "table", growsWithRequests: true } as const;
   return [
     {
       ...ofAccount,
@@ -144,20 +157,9 @@ export function checksOf(
       allowed: account.tableWriteUnits,
       remedy: `${raise("dynamodb", "tableWriteUnits", counted)}, ${lower}`,
     },
-    {
-      ...ofTable,
-      quota: "warm read units a second of densities",
-      needed: reads,
-      allowed: densities.reads,
-      remedy: warming("densities", { ...densities, reads }),
-    },
-    {
-      ...ofTable,
-      quota: "warm write units a second of quotas",
-      needed: counted,
-      allowed: quotas.writes,
-      remedy: warming("quotas", { ...quotas, writes: counted }),
-    },
+    warm("densities", "read", reads),
+    warm("quotas", "write", counted),
+    warm("access-records", "write", requests.recorded),
   ];
 }
 
@@ -177,18 +179,27 @@ export function firstToThrottle(checks: readonly Check[]): Check | undefined {
   return first;
 }
 
-/** Requests a second that the API lets through: those for densities, and all others that are counted for callers. */
-function requestsOf(settings: Settings): ExpectedRequests {
+/** Requests a second that the API lets through, of those that are counted for callers. */
+function requestsOf(settings: Settings): CountedRequests {
   const { named } = stageThrottling(settings);
-  const rateOf = (some: readonly Endpoint[]) => {
-    const methods = some.flatMap((endpoint) => pathsOf(endpoint).map((path) => `${path}/${endpoint.method}`));
-    return Object.entries(named)
-      .filter(([method]) => methods.includes(method))
-      .reduce((sum, [, { rate }]) => sum + rate, 0);
-  };
+  const rateOf = (some: readonly Endpoint[]) =>
+    some
+      .flatMap((endpoint) =>
+        pathsOf(endpoint).flatMap((path) =>
+          verbsOf(endpoint).map((verb) => named[`${path}/${verb}`]?.rate ?? 0),
+        ),
+      )
+      .reduce((sum, rate) => sum + rate, 0);
   const counted = endpoints.filter(({ scope }) => scope !== null);
-  const densities = counted.filter(({ id }) => id === "population-density/retrieve");
-  return { densities: rateOf(densities), others: rateOf(counted) - rateOf(densities) };
+  const densities = counted.filter(({ id }) =>
+    functionRecords[id].tables?.densities?.includes("BatchGetItem"),
+  );
+  const recorded = counted.filter(({ id }) => functionRecords[id].tables?.["access-records"] !== undefined);
+  return {
+    densities: rateOf(densities),
+    others: rateOf(counted) - rateOf(densities),
+    recorded: rateOf(recorded),
+  };
 }
 
 /**

@@ -24,7 +24,11 @@ interface PreflightOptions {
 export function addPreflight(command: Command, print: Print): void {
   command
     .option("-c, --context <name=value...>", "the settings of the deployment, as for cdk", [])
-    .option("--densities <number>", "expected requests a second for densities, of all callers", countOf)
+    .option(
+      "--densities <number>",
+      "expected requests a second for densities and their summaries, of all callers",
+      countOf,
+    )
     .option("--others <number>", "expected requests a second of all others, of all callers", countOf)
     .action(async ({ context, densities, others }: PreflightOptions) => {
       const settings = settingsOf(context);
@@ -34,12 +38,9 @@ export function addPreflight(command: Command, print: Print): void {
       // No other command needs its clients.
       const { readAccountQuotas, readWarmThroughput } = await import("./account-quotas.ts");
       const names = tableNamesOf(stackNames[settings.stage], settings.tableNames);
-      const [account, [ofDensities, ofQuotas]] = await Promise.all([
-        readAccountQuotas(),
-        readWarmThroughput([names.densities, names.quotas]),
-      ]);
+      const [account, tables] = await Promise.all([readAccountQuotas(), readWarmThroughput(names)]);
       const expected = densities === undefined || others === undefined ? undefined : { densities, others };
-      const checks = checksOf(settings, account, { densities: ofDensities, quotas: ofQuotas }, expected);
+      const checks = checksOf(settings, account, tables, expected);
       report(settings, account, checks, expected !== undefined, print);
     });
 }
