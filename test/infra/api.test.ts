@@ -39,17 +39,12 @@ const apiOf = (from: Template) =>
 const stageOf = (from: Template) =>
   only(resourcesOf("AWS::ApiGateway::Stage", stageProperties, from), "stages");
 
-/**
- * Variables of an access log that hold what was sent, or who sent it. The message of a gateway's error is among them:
- * it may repeat the `Authorization` header.
- */
-const telling = new RegExp(
-  [
-    String.raw`\.(?:identity|path|customDomain|domain\w*|authenticate|requestOverride|responseOverride)\b`,
-    String.raw`\.authorizer\.(?:principalId|claims|error|property|client|subscription)\b`,
-    String.raw`error\.(?:message|validation)|[eE]rror(?:Message|String)?$|authorize\.error`,
-  ].join("|"),
-);
+/** Variables of an access log that hold nothing that was sent, nor who sent it. */
+const harmless = [
+  /^\$context\.(?:\w*[rR]equestId|xrayTraceId|requestTimeEpoch|httpMethod|resourcePath|status)$/,
+  /^\$context\.(?:responseLatency|responseLength|error\.responseType)$/,
+  /^\$context\.(?:integration|authorizer|waf)\.(?:status|latency|timeToFirstContent)$/,
+];
 
 /** The settings that a stage has for the throttling of a deployment: for each named method, and for all others. */
 function settingsFor(context: Readonly<Record<string, unknown>>) {
@@ -72,7 +67,6 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   const line = z.record(z.string(), z.string()).parse(JSON.parse(properties.AccessLogSetting.Format));
 
   test(`the access log of ${stage} is JSON with one variable for each member`, () => {
-    for (const variable of Object.values(line)) expect(variable).toMatch(/^\$context\.[a-zA-Z.]+$/);
     expect(line).toMatchObject({
       requestId: "$context.requestId",
       route: "$context.resourcePath",
@@ -81,24 +75,7 @@ describe.each(eachStage)("API of %s", (stage, from) => {
   });
 
   test(`the access log of ${stage} holds no body, token, query, path, address or caller`, () => {
-    expect(Object.values(line).filter((variable) => telling.test(variable))).toEqual([]);
-    // The pattern itself finds what it is for.
-    const found = [
-      "identity.sourceIp",
-      "identity.userAgent",
-      "path",
-      "error.message",
-      "error.messageString",
-      "error.validationErrorString",
-      "authorizer.principalId",
-      "authorizer.claims.sub",
-      "authorizer.error",
-      "authorizer.client",
-      "authorize.error",
-      "integrationErrorMessage",
-      "requestOverride.header.authorization",
-    ].filter((name) => !telling.test(`$context.${name}`));
-    expect(found).toEqual([]);
+    expect(Object.values(line).filter((one) => !harmless.some((form) => form.test(one)))).toEqual([]);
   });
 
   test(`the access log of ${stage} expires, and the API's stage depends on the right to write it`, () => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
-import { routesByScope } from "../../infra/routes-by-scope.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { tokenWith } from "../support/client.ts";
 import { everyScope } from "../support/scopes.ts";
@@ -112,37 +110,10 @@ describe("authorizer", () => {
     expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
   });
 
-  test("the authorizer is given no unknown scope and no pattern without a route", () => {
-    expect(Object.keys(opened).filter((scope) => !everyScope.includes(scope))).toEqual([]);
-    const idle = Object.values(opened)
-      .flat()
-      .filter((pattern) => !declared.some(({ route }) => covers(pattern, route)));
-    expect(idle).toEqual([]);
-  });
-
   test("every route is short enough for a policy of an authorizer", () => {
     const resources = Object.values(opened)
       .flat()
       .map((pattern) => `${longestStage}/${pattern}`);
     expect(resources.filter((resource) => resource.length >= policyResourceCharacters)).toEqual([]);
-  });
-});
-
-test("routesByScope adds the routes of a new endpoint to its scope", () => {
-  const sample = {
-    ...retrieveQosProfiles,
-    method: "GET",
-    path: "/a/{one}/b/{two}",
-    aliases: ["/c"],
-  } as const;
-  const added = routesByScope([
-    { ...sample, scope: "number-recycling:check" },
-    { ...sample, scope: "number-recycling:check", path: "/d", aliases: [] },
-    { ...sample, scope: "population-density-data:read", path: "/e", aliases: [] },
-    { ...sample, scope: null, publicBecause: "It is a test." },
-  ]);
-  expect(added).toEqual({
-    "number-recycling:check": ["GET/a/*/b/*", "GET/c", "GET/d"],
-    "population-density-data:read": ["GET/e"],
   });
 });

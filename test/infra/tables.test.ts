@@ -83,14 +83,11 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
       );
     });
 
-    test(`the table ${name} of ${stage} has a time to live exactly when it is declared`, () => {
+    test(`the table ${name} of ${stage} is paid per request, and has the time to live that is declared`, () => {
+      expect(table.properties.BillingMode).toBe("PAY_PER_REQUEST");
       expect(table.properties.TimeToLiveSpecification).toEqual(
         timeToLive === undefined ? undefined : { AttributeName: timeToLive, Enabled: true },
       );
-    });
-
-    test(`the table ${name} of ${stage} is paid per request`, () => {
-      expect(table.properties.BillingMode).toBe("PAY_PER_REQUEST");
     });
 
     test(`the table ${name} of ${stage} is retained and backed up unless its items can be made again`, () => {
