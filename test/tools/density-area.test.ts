@@ -1,7 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
@@ -9,13 +7,10 @@ import { coverageAt } from "../../functions/population-density/import/coverage.t
 import { isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { readArea } from "../../tools/import/density/area.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { isWhole } from "../support/sample.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "coverage-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useOwnFolder();
 
 type Ring = readonly (readonly number[])[];
 
@@ -38,9 +33,7 @@ const feature = (geometry: unknown) => ({ type: "Feature", properties: { name: "
 const features = (...each: unknown[]) => ({ type: "FeatureCollection", features: each });
 
 async function areaIn(content: unknown) {
-  const path = join(folder, "area.geojson");
-  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
-  return await readArea(path);
+  return await readArea(await folder.write("area.geojson", content));
 }
 
 async function geohashesIn(content: unknown, precision: number): Promise<string[]> {
@@ -218,7 +211,7 @@ describe("an area that is refused", () => {
   });
 
   test("readArea refuses a missing file", async () => {
-    await expect(readArea(join(folder, "absent.geojson"))).rejects.toThrow(
+    await expect(readArea(join(folder.path, "absent.geojson"))).rejects.toThrow(
       "absent.geojson: cannot be read: ENOENT",
     );
   });

@@ -1,18 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { hourFromNow, rectangle } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "network-capabilities-files-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useOwnFolder();
 
 const request = {
   area: { areaType: "POLYGON", boundary: rectangle(0.02, 0.02) },
@@ -22,7 +21,7 @@ const request = {
 
 /** Writes the densities of the request to a file by `ncs density`. */
 async function written(name: string, ...options: string[]): Promise<string> {
-  const file = join(folder, name);
+  const file = join(folder.path, name);
   const token = await tokenWith({ scope: "population-density-data:read" });
   const common = ["--url", sharedService.url, "--token", token, "--out", file];
   const { code, stderr } = await runNcs(["density", JSON.stringify(request), ...common, ...options]);
@@ -109,7 +108,7 @@ test("GDAL reads the GeoJSON and the CSV of ncs density with geometry and times"
 });
 
 test("ncs density names the files that it can write when it is given another", async () => {
-  const { code, stderr } = await runNcs(["density", "--out", join(folder, "lyon.shp")]);
+  const { code, stderr } = await runNcs(["density", "--out", join(folder.path, "lyon.shp")]);
   expect(code).toBe(1);
   expect(stderr).toContain("--out must be a file that ends in .csv, .geojson, .parquet");
 });

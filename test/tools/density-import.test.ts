@@ -1,9 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
@@ -25,14 +24,12 @@ import { type DensityImport, importDensity } from "../../tools/import/density/im
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { isWhole, runs } from "../support/sample.ts";
 import { stored } from "../support/stored-days.ts";
 
-let folder: string;
-beforeAll(async () => {
-  useTables();
-  folder = await mkdtemp(join(tmpdir(), "density-"));
-});
+const folder = useOwnFolder();
+beforeAll(() => useTables());
 beforeEach(async () => {
   // A table has one K and keeps its precisions.
   await useOwnDensityTables();
@@ -42,13 +39,9 @@ beforeEach(async () => {
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
-async function fileOf(name: string, content: string): Promise<string> {
-  const path = join(await mkdtemp(join(folder, "files-")), name);
-  await writeFile(path, content);
-  return path;
-}
+/** A file in a folder of its own. */
+const fileOf = (name: string, content: string) => folder.write(join(crypto.randomUUID(), name), content);
 
 /** A tile at precision 7 that no other test uses: in the Arctic Ocean. */
 function freshTile(): string {
@@ -201,7 +194,7 @@ describe("an import that is refused", () => {
 
   test("importDensity refuses a row outside the covered area in a pipe, which cannot be read again", async () => {
     const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
-    const path = join(await mkdtemp(join(folder, "files-")), "piped.csv");
+    const path = join(folder.path, "piped.csv");
     execFileSync("mkfifo", [path]);
     const [refused] = await Promise.allSettled([
       importDensity({ ...observed, files: [path], coverage }),
@@ -222,7 +215,7 @@ describe("an import that is refused", () => {
   });
 
   test("importDensity refuses a file that cannot be read", async () => {
-    const path = join(await mkdtemp(join(folder, "files-")), "link.csv");
+    const path = join(folder.path, "link.csv");
     await symlink(path, path);
     await expect(importDensity({ ...observed, files: [path] })).rejects.toThrow(
       "link.csv: cannot be read: ELOOP",

@@ -1,35 +1,31 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { causeOf } from "../../shared/aws/log.ts";
 import { bundle } from "../../tools/build.ts";
 import { explainTrace } from "../../tools/cli/explain-trace.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 
-let folder: string;
+const folder = useOwnFolder();
 let maps: string;
 let cause: string;
 
 /** A bundled handler that fails in a function of another file. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "explain-trace-"));
-  maps = join(folder, "maps");
+  maps = join(folder.path, "maps");
   const failing =
     "\n\nexport function findDevice(number: string): never {\n  throw new RangeError(number);\n}\n";
-  await writeFile(join(folder, "failing.ts"), failing);
+  await folder.write("failing.ts", failing);
   const called = JSON.stringify("./failing.ts");
   const handler = `import { findDevice } from ${called};\nexport const handler = () => findDevice("+34600000001");\n`;
-  await writeFile(join(folder, "handler.ts"), handler);
-  await bundle(join(folder, "handler.ts"), join(folder, "bundle"), maps);
-  const { handler: run } = await import(pathToFileURL(join(folder, "bundle", "index.mjs")).href);
+  await bundle(await folder.write("handler.ts", handler), join(folder.path, "bundle"), maps);
+  const { handler: run } = await import(pathToFileURL(join(folder.path, "bundle", "index.mjs")).href);
   try {
     run();
   } catch (error) {
     cause = causeOf(error);
   }
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 test("explainTrace replaces places in bundles by places in the sources", async () => {
   expect(cause).toMatch(/^RangeError\n.*index-[A-Z0-9]{8}\.mjs:1:/);

@@ -1,7 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
@@ -10,12 +7,10 @@ import { tableVariable } from "../../shared/table.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { freshTile } from "../support/densities.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  useTables();
-  folder = await mkdtemp(join(tmpdir(), "forecasts-"));
-});
+const folder = useOwnFolder();
+beforeAll(() => useTables());
 beforeEach(async () => {
   await useOwnDensityTables();
   // The command sets them to what the stack has.
@@ -24,13 +19,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-afterAll(() => rm(folder, { recursive: true }));
-
-async function fileOf(name: string, content: string): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, content);
-  return path;
-}
 
 async function outputsOf(): Promise<string> {
   const outputs = {
@@ -39,17 +27,20 @@ async function outputsOf(): Promise<string> {
     [outputNames.densityK]: "10",
     [outputNames.densityPrecisions]: "7",
   };
-  return await fileOf("outputs.json", JSON.stringify({ [stackName]: outputs }));
+  return await folder.write("outputs.json", { [stackName]: outputs });
 }
 
 async function importCounts(rows: readonly string[], ...options: string[]) {
-  const counts = await fileOf("counts.csv", ["geohash,startTime,people", ...rows].join("\n"));
+  const counts = await folder.write("counts.csv", ["geohash,startTime,people", ...rows].join("\n"));
   const stack = ["--outputs", await outputsOf()];
   return await runNcs(["import", "density", counts, "--coverage", "rows", ...stack, ...options]);
 }
 
 test("ncs list densities prints the calendar of the imports and how far typical weekdays were from each day", async () => {
-  const holidays = await fileOf("holidays.csv", "name,date\nChristmas,2026-12-25\nNew Year,2027-01-01\n");
+  const holidays = await folder.write(
+    "holidays.csv",
+    "name,date\nChristmas,2026-12-25\nNew Year,2027-01-01\n",
+  );
   const cell = `${freshTile()}00`;
   const calendar = ["--time-zone", "Europe/Madrid", "--holidays", holidays];
   await importCounts([`${cell},2026-10-19T06:00:00Z,100`], ...calendar);
@@ -78,7 +69,7 @@ test.each([
 ])(
   "ncs import density %j exits with 1 and says what it must be",
   async ([option = "", value = "", content], said) => {
-    const path = content === undefined ? value : await fileOf(value, content);
+    const path = content === undefined ? value : await folder.write(value, content);
     const { code, stderr } = await importCounts([`${freshTile()}00,2026-10-19T06:00:00Z,100`], option, path);
     expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
   },

@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   importOrder,
@@ -12,6 +9,7 @@ import { outputNames } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 import { startBucket, type TestBucket } from "../support/objects.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 
 const publishing = { [outputNames.densityK]: "20", [outputNames.densityPrecisions]: "3-6" };
 
@@ -19,7 +17,7 @@ const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:impo
 
 let bucket: TestBucket;
 let stepFunctions: Server;
-let folder: string;
+const folder = useOwnFolder();
 let outputs: string;
 /** What the state machine was started with. */
 let started: { readonly stateMachineArn: string; readonly name: string; readonly input: string };
@@ -40,22 +38,19 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => stepFunctions.listen(0, "127.0.0.1", done));
   vi.stubEnv("AWS_ENDPOINT_URL_SFN", `http://127.0.0.1:${(stepFunctions.address() as AddressInfo).port}`);
-  folder = await mkdtemp(join(tmpdir(), "bucket-"));
-  outputs = join(folder, "outputs.json");
   const made = {
     [outputNames.densityImportBucket]: bucket.name,
     [outputNames.densityImportStateMachine]: stateMachineArn,
   };
-  await writeFile(
-    outputs,
-    JSON.stringify({ [stackNames.prod]: publishing, [densityImportStackOf(stackNames.prod)]: made }),
-  );
+  outputs = await folder.write("outputs.json", {
+    [stackNames.prod]: publishing,
+    [densityImportStackOf(stackNames.prod)]: made,
+  });
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
   stepFunctions.close();
   await bucket.close();
-  await rm(folder, { recursive: true });
 });
 
 function answerTo(action: string, body: typeof started): unknown {
@@ -85,14 +80,13 @@ async function importWith(...options: string[]) {
 test("ncs import density from a bucket starts an execution and prints what it imported", async () => {
   const result = { rows: 12, items: 16, changed: 8 };
   states = [{ status: "RUNNING" }, { status: "SUCCEEDED", output: JSON.stringify(result) }];
-  const area = join(folder, "area.geojson");
   const ring = [
     [1, 1],
     [2, 1],
     [2, 2],
     [1, 1],
   ];
-  await writeFile(area, JSON.stringify({ type: "Polygon", coordinates: [ring] }));
+  const area = await folder.write("area.geojson", { type: "Polygon", coordinates: [ring] });
 
   const ended = await importWith(
     `s3://${bucket.name}/counts/france/`,
@@ -174,8 +168,7 @@ test.each([
 });
 
 test("ncs import density from a bucket exits with 1 when the import stack is not deployed", async () => {
-  const without = join(folder, "without.json");
-  await writeFile(without, JSON.stringify({ [stackNames.prod]: {} }));
+  const without = await folder.write("without.json", { [stackNames.prod]: {} });
   const refused = await runNcs([
     "import",
     "density",

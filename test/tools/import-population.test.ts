@@ -1,9 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
@@ -13,25 +11,23 @@ import { curveOf } from "../../tools/import/density/population/curve.ts";
 import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/population/points.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 /** As the tables were filled with the demo data. */
 const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
 
-let folder: string;
+const folder = useOwnFolder();
 let outputs: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "population-"));
   const names = tables.map((table) => [
     tableOutput(table),
     sharedService.tableNames[tableVariable(table)] ?? "",
   ]);
-  outputs = await file(
-    "outputs.json",
-    JSON.stringify({ [stackNames.dev]: { ...Object.fromEntries(names), ...publishing } }),
-  );
+  outputs = await folder.write("outputs.json", {
+    [stackNames.dev]: { ...Object.fromEntries(names), ...publishing },
+  });
 });
-afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
@@ -40,12 +36,6 @@ beforeEach(() => {
   for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
 });
 afterEach(() => vi.unstubAllEnvs());
-
-async function file(name: string, content: string | Uint8Array): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, content);
-  return path;
-}
 
 async function all(points: PopulationFile): Promise<PopulatedPoint[]> {
   const found: PopulatedPoint[] = [];
@@ -66,7 +56,7 @@ async function geotiff(name: string, values: readonly number[], width: number, m
     GeographicTypeGeoKey: 4326,
     GDAL_NODATA: "-99999",
   });
-  return await file(name, new Uint8Array(buffer as ArrayBuffer));
+  return await folder.write(name, new Uint8Array(buffer as ArrayBuffer));
 }
 
 describe("a file of residents", () => {
@@ -75,7 +65,7 @@ describe("a file of residents", () => {
     ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
     ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
   ])("pointsOf reads a file of residents with %s", async (_, content) => {
-    expect(await all(pointsOf(await file("points.csv", content)))).toEqual([
+    expect(await all(pointsOf(await folder.write("points.csv", content)))).toEqual([
       { latitude: 47.1, longitude: 8.2, people: 10 },
       { latitude: 47.2, longitude: 8.3, people: 2.5 },
     ]);
@@ -83,7 +73,7 @@ describe("a file of residents", () => {
 
   test("h3CellsOf spreads the people of an H3 cell over points near its middle", async () => {
     const cell = latLngToCell(47.1, 8.2, 7);
-    const points = await all(h3CellsOf(await file("h3.csv", `h3,population\n${cell},490\n`), 150));
+    const points = await all(h3CellsOf(await folder.write("h3.csv", `h3,population\n${cell},490\n`), 150));
     expect(points.length).toBeGreaterThan(300);
     expect(peopleOf(points)).toBeCloseTo(490, 6);
     for (const { latitude, longitude } of points) {
@@ -130,15 +120,17 @@ describe("a file of residents", () => {
     ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: CSV_RECORD_INCONSISTENT_COLUMNS"],
     ["no rows", "", "has no row"],
   ])("pointsOf refuses a file with %s", async (_, content, reason) => {
-    await expect(all(pointsOf(await file("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
+    await expect(all(pointsOf(await folder.write("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
   });
 
   test("pointsOf and pixelsOf refuse a missing file", async () => {
-    await expect(all(pointsOf(join(folder, "gone.csv")))).rejects.toThrow("gone.csv: cannot be read: ENOENT");
+    await expect(all(pointsOf(join(folder.path, "gone.csv")))).rejects.toThrow(
+      "gone.csv: cannot be read: ENOENT",
+    );
     await expect(
       all(
         pixelsOf(
-          join(folder, "gone.tif"),
+          join(folder.path, "gone.tif"),
           { west: 8, south: 46, east: 9, north: 47 },
           { height: 1, width: 1 },
         ),
@@ -156,16 +148,18 @@ describe("a curve", () => {
     const residential = await curveOf("residential");
     expect(residential(at(3))).toBeGreaterThan(1.3 * residential(at(10)));
     const day = await curveOf(
-      await file("day.json", JSON.stringify(Array.from({ length: 24 }, (_, hour) => hour / 10))),
+      await folder.write("day.json", JSON.stringify(Array.from({ length: 24 }, (_, hour) => hour / 10))),
     );
     expect(day(at(5))).toBe(0.5);
     const hours = Array.from({ length: 168 }, (_, hour) => (hour < 24 ? 2 : 1));
-    const week = await curveOf(await file("week.json", JSON.stringify(hours)));
+    const week = await curveOf(await folder.write("week.json", JSON.stringify(hours)));
     expect([week(at(5, 19)), week(at(5, 20)), week(at(5, 25))]).toEqual([2, 1, 1]);
   });
 
   test("curveOf refuses a file of another length", async () => {
-    await expect(curveOf(await file("odd.json", "[1,2]"))).rejects.toThrow("must have 24 numbers, or 168");
+    await expect(curveOf(await folder.write("odd.json", "[1,2]"))).rejects.toThrow(
+      "must have 24 numbers, or 168",
+    );
   });
 });
 
@@ -173,7 +167,7 @@ describe("the command", () => {
   const attribution = ["--source", "A test", "--licence", "CC0-1.0"];
 
   test("ncs import population imports a typical week, and writes nothing with --dry-run", async () => {
-    const path = await file("town.csv", "lat,lon,people\n-33.4005,-70.5505,1500\n-33.4005,-60,7\n");
+    const path = await folder.write("town.csv", "lat,lon,people\n-33.4005,-70.5505,1500\n-33.4005,-60,7\n");
     const args = [
       "population",
       path,
@@ -213,7 +207,7 @@ describe("the command", () => {
       "has nobody in --bbox west,south,east,north; with latitude and longitude swapped there would be: swapped?",
     ],
   ])("ncs import population exits with 1 for %s", async (_, options, reason) => {
-    const path = await file("one.csv", "lat,lon,people\n46.5,8.5,1\n");
+    const path = await folder.write("one.csv", "lat,lon,people\n46.5,8.5,1\n");
     const args = ["import", "population", path, "--kind", "points", ...options, "--outputs", outputs];
     const { code, stderr } = await runNcs(args);
     expect(code).toBe(1);

@@ -1,32 +1,27 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import type * as z from "zod";
 import { findQosProfile } from "../../functions/qos-profiles/store.ts";
 import { qosProfiles as qosProfilesTable } from "../../functions/qos-profiles/tables.ts";
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { importFolder, importKinds } from "../../tools/import/data-folder.ts";
-import { importFile } from "../../tools/import/import-file.ts";
+import { type ImportKind, importFile } from "../../tools/import/import-file.ts";
 import { useOwnTable, useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { isWhole } from "../support/sample.ts";
 
 const signal = AbortSignal.timeout(600_000);
-let folder: string;
-beforeAll(async () => {
-  useTables();
-  folder = await mkdtemp(join(tmpdir(), "import-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useOwnFolder();
+beforeAll(() => useTables());
 
-async function fileOf(content: unknown): Promise<string> {
-  const path = join(folder, `${crypto.randomUUID()}.json`);
-  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
-  return path;
-}
+/** A file of its own, of records or of a text. */
+const fileOf = (content: unknown, ending = "json") =>
+  folder.write(`${crypto.randomUUID()}.${ending}`, content);
 
 const rate = (value: number, unit: string) => ({ value, unit });
 
@@ -60,61 +55,53 @@ describe("a bad record is named by file, position and field", () => {
     await expect(importing).rejects.toThrow(message);
   });
 
-  test("importFile refuses an IMEI with a wrong check digit", async () => {
-    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
-    const path = await fileOf([{ ...device, imei: "490154203237519" }]);
-    await expect(importFile(importKinds.devices, path)).rejects.toThrow(
+  const device = JSON.parse(readFileSync("tools/demo/devices.json", "utf8"))[0];
+  const profile = { ID: 5, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
+  const another = { ...device, subscription: "s-x", ipv4Addresses: [], ipv6Prefix: undefined };
+
+  test.each([
+    [
+      "an IMEI with a wrong check digit",
+      "devices",
+      [{ ...device, imei: "490154203237519" }],
       /record 1, imei: has a wrong check digit/,
-    );
-  });
-
-  test("importFile refuses notApplicable with an area that knows no devices", async () => {
-    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
-    const path = await fileOf([
-      { ...device, notApplicable: ["qos-profiles", "device-identifier", "number-recycling"] },
-      { ...device, notApplicable: ["qos-profiles", "profile"] },
-    ]);
-    const importing = importFile(importKinds.devices, path);
-    await expect(importing).rejects.toThrow(/record 2, notApplicable\.1: /);
-    await expect(importing).rejects.not.toThrow(/record 1, notApplicable/);
-  });
-
-  test("importFile refuses a phone number of two devices without repeating it", async () => {
-    const [device] = JSON.parse(await readFile("tools/demo/devices.json", "utf8"));
-    const path = await fileOf([
-      device,
-      { ...device, subscription: "s-x", ipv4Addresses: [], ipv6Prefix: undefined },
-    ]);
-    const importing = importFile(importKinds.devices, path);
-    await expect(importing).rejects.toThrow(/record 2, phoneNumber: the same as in record 1/);
-    await expect(importing).rejects.not.toThrow(/\+34/);
-  });
-
-  test("importFile refuses a profile without an e-mail address", async () => {
-    const profile = { ID: 5, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
-    await expect(importFile(importKinds.profiles, await fileOf([profile]))).rejects.toThrow(
-      /record 1, EmailAddress: /,
-    );
-  });
-
-  test("importFile refuses a number that DynamoDB cannot hold without repeating it", async () => {
-    const profile = { ID: 1e300, Username: "x", DateCreated: "2026-01-01T00:00:00Z", IsProfilePublic: true };
-    const path = await fileOf([{ ...profile, EmailAddress: "x@example.com" }]);
-    await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/record 1, ID: /);
-    await expect(importFile(importKinds.profiles, path)).rejects.not.toThrow(/1e\+?300/);
-  });
-
-  test("importFile names the record that the table refuses", async () => {
-    const path = await fileOf([{ name: "QOS_HUGE", status: "ACTIVE", description: "x".repeat(500_000) }]);
-    await expect(importFile(importKinds["qos-profiles"], path)).rejects.toThrow(
+    ],
+    [
+      "notApplicable with an area that knows no devices",
+      "devices",
+      [
+        { ...device, notApplicable: ["qos-profiles", "device-identifier", "number-recycling"] },
+        { ...device, notApplicable: ["qos-profiles", "profile"] },
+      ],
+      /^(?!.*record 1, notApplicable).*record 2, notApplicable\.1: /s,
+    ],
+    ["a profile without an e-mail address", "profiles", [profile], /record 1, EmailAddress: /],
+    [
+      "a record that the table refuses",
+      "qos-profiles",
+      [{ name: "QOS_HUGE", status: "ACTIVE", description: "x".repeat(500_000) }],
       /\.json: record 1: could not be stored/,
-    );
+    ],
+    [
+      "a phone number of two devices, without repeating it",
+      "devices",
+      [device, another],
+      /^(?!.*\+34).*record 2, phoneNumber: the same as in record 1/s,
+    ],
+    [
+      "a number that DynamoDB cannot hold, without repeating it",
+      "profiles",
+      [{ ...profile, ID: 1e300, EmailAddress: "x@example.com" }],
+      /^(?!.*1e\+?300).*record 1, ID: /s,
+    ],
+  ] as const)("importFile refuses %s", async (_, kind, records, message) => {
+    const wanted = importKinds[kind] as ImportKind<z.ZodType>;
+    await expect(importFile(wanted, await fileOf(records))).rejects.toThrow(message);
   });
 
   test("importFile refuses a folder and a file that is not UTF-8", async () => {
-    await expect(importFile(importKinds.profiles, folder)).rejects.toThrow(/cannot be read: EISDIR/);
-    const path = join(folder, "latin1.json");
-    await writeFile(path, Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
+    await expect(importFile(importKinds.profiles, folder.path)).rejects.toThrow(/cannot be read: EISDIR/);
+    const path = await fileOf(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
     await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/is not UTF-8/);
     const below = join(path, "profiles.json");
     await expect(importFile(importKinds.profiles, below)).rejects.toThrow(/cannot be read: ENOTDIR/);
@@ -195,18 +182,14 @@ describe("a file with a record in each line", () => {
     await useOwnTable(qosProfilesTable);
     onTestFinished(() => void vi.unstubAllEnvs());
     const names = [crypto.randomUUID(), crypto.randomUUID()];
-    const path = join(folder, `${names[0]}.ndjson`);
-    await writeFile(
-      path,
-      names.map((name) => `\n${JSON.stringify({ name, status: "ACTIVE" })}\r\n`).join(""),
-    );
+    const lines = names.map((name) => `\n${JSON.stringify({ name, status: "ACTIVE" })}\r\n`);
+    const path = await fileOf(lines.join(""), "ndjson");
     expect(await importFile(qosProfiles, path)).toBe(2);
     for (const name of names) expect((await findQosProfile(name, signal))?.name).toBe(name);
   });
 
   test("importFile refuses an NDJSON file and names the line that is not JSON", async () => {
-    const path = join(folder, `${crypto.randomUUID()}.ndjson`);
-    await writeFile(path, '{"name":"QOS_A","status":"ACTIVE"}\n\n{');
+    const path = await fileOf('{"name":"QOS_A","status":"ACTIVE"}\n\n{', "ndjson");
     await expect(importFile(qosProfiles, path)).rejects.toThrow(/\.ndjson: line 3: is not JSON/);
   });
 });
@@ -291,5 +274,5 @@ test("importing the demo files again changes no device", async () => {
 });
 
 test("importFolder refuses a folder without data", async () => {
-  await expect(importFolder(folder)).rejects.toThrow("holds none of");
+  await expect(importFolder(folder.path)).rejects.toThrow("holds none of");
 });

@@ -1,20 +1,14 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { elementsOf } from "../../tools/import/json-array.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { runs } from "../support/sample.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "array-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useOwnFolder();
 
 async function read(content: string | Uint8Array): Promise<unknown[]> {
-  const path = join(folder, crypto.randomUUID());
-  await writeFile(path, content);
+  const path = await folder.write(crypto.randomUUID(), content);
   const elements: unknown[] = [];
   for await (const some of elementsOf(path)) elements.push(...some);
   await rm(path);

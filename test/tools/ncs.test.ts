@@ -1,6 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { densityImports } from "../../functions/population-density/import/store/tables.ts";
@@ -10,14 +8,14 @@ import { stackName } from "../../infra/stack-names.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { runNcs, spawnNcs } from "../support/ncs.ts";
 import { npm } from "../support/npm.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sampleOf } from "../support/sample.ts";
 
-let folder: string;
+const folder = useOwnFolder();
 let server: ListeningServer;
 let environment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "ncs-"));
   const outputs = {
     [stackName]: {
       [tableOutput(densities)]: "densities",
@@ -26,11 +24,8 @@ beforeAll(async () => {
       [outputNames.densityPrecisions]: "3-7",
     },
   };
-  await writeFile(join(folder, "outputs.json"), JSON.stringify(outputs));
-  await writeFile(
-    join(folder, "counted.csv"),
-    "geohash,startTime,people\nb00000000,2026-11-20T08:00:00Z,5000\n",
-  );
+  await folder.write("outputs.json", outputs);
+  await folder.write("counted.csv", "geohash,startTime,people\nb00000000,2026-11-20T08:00:00Z,5000\n");
   // A table that answers when it is asked for a key or a partition that nothing has, and hangs otherwise: the import
   // has read its file, and begins to store it.
   server = await listen(
@@ -50,10 +45,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: "local",
   };
 });
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
 const ends = [
   ["closing the terminal", "SIGHUP", 1],
@@ -76,9 +68,9 @@ test.each([
 test.each(sampleOf(ends, 1))(
   "ncs import density leaves no counts on disk when %s ends it",
   async (_, signal, times) => {
-    const args = ["density", join(folder, "counted.csv"), "--coverage", "rows"];
+    const args = ["density", join(folder.path, "counted.csv"), "--coverage", "rows"];
     const importing = npm(
-      ["run", "--silent", "ncs", "--", "import", ...args, "--outputs", join(folder, "outputs.json")],
+      ["run", "--silent", "ncs", "--", "import", ...args, "--outputs", join(folder.path, "outputs.json")],
       environment,
     );
     try {

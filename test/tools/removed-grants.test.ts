@@ -1,18 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { stackName } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const template = join(sharedService.assembly, `${stackName}.template.json`);
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "removed-grants-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useOwnFolder();
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -36,9 +30,7 @@ function allowing(statements: readonly Statement[]): readonly Statement[] {
 }
 
 async function writeTemplate(name: string, Resources: object, written = JSON.stringify): Promise<string> {
-  const file = join(folder, `${name}.json`);
-  await writeFile(file, written({ Resources }));
-  return file;
+  return await folder.write(`${name}.json`, written({ Resources }));
 }
 
 const table = { "Fn::GetAtt": ["Table", "Arn"] };
@@ -103,8 +95,7 @@ test("ncs removed-grants reads the stack's template, and one that the AWS CLI wr
 });
 
 test("ncs removed-grants exits with 1 for a file that is no template, and names it", async () => {
-  const file = join(folder, "wrong.json");
-  await writeFile(file, JSON.stringify({ Stacks: [] }));
+  const file = await folder.write("wrong.json", { Stacks: [] });
   const { code, stderr } = await compare(file, template);
   expect(code).toBe(1);
   expect(stderr).toContain(file);

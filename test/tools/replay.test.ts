@@ -1,8 +1,7 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { answerTo } from "../../functions/population-density/answer/answer-to.ts";
 import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
@@ -22,13 +21,11 @@ import { importPopulation } from "../../tools/import/density/population/import-p
 import { replayImports } from "../../tools/import/density/replay.ts";
 import { useOwnDensityTables, useOwnTable, useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
-let folder: string;
-beforeAll(async () => {
-  useTables();
-  folder = await mkdtemp(join(tmpdir(), "replay-"));
-});
+const folder = useOwnFolder();
+beforeAll(() => useTables());
 beforeEach(async () => {
   await useOwnDensityTables();
   for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
@@ -36,24 +33,17 @@ beforeEach(async () => {
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const [monday, friday, nextFriday] = ["2026-11-16", "2026-11-13", "2026-11-20"];
 const tile = "u05kq";
 const observed = { typical: false, precisions: [6, 7], threshold: 10 };
-
-async function fileOf(path: string, content: string): Promise<string> {
-  await mkdir(join(folder, path, ".."), { recursive: true });
-  await writeFile(join(folder, path), content);
-  return join(folder, path);
-}
 
 /** A file of people in cells of a tile, by their index, at eight o'clock. */
 async function counts(path: string, date: string, people: Readonly<Record<number, number>>): Promise<string> {
   const rows = Object.entries(people).map(
     ([cell, count]) => `${tile}${suffixesOf(2)[Number(cell)]},${date}T08:00:00Z,${count}`,
   );
-  return await fileOf(path, `geohash,startTime,people\n${rows.join("\n")}\n`);
+  return await folder.write(path, `geohash,startTime,people\n${rows.join("\n")}\n`);
 }
 
 /** A box of some cells, beside the tile of the counts. */
@@ -82,7 +72,7 @@ async function importEverything(): Promise<void> {
     files: [await counts("b.csv", nextFriday, { 0: 90, 1: 18 })],
   });
   await importPopulation({
-    file: await fileOf("people.csv", "latitude,longitude,people\n47.002,8.002,900\n"),
+    file: await folder.write("people.csv", "latitude,longitude,people\n47.002,8.002,900\n"),
     kind: "points",
     box,
     curve: await curveOf("residential"),
@@ -139,7 +129,7 @@ test("a replay after the loss of the table of densities stores the same bytes, a
 
   await useOwnTable(densities);
   expect(await answered()).not.toBe(answer);
-  const replayed = await replayImports({ folder });
+  const replayed = await replayImports({ folder: folder.path });
 
   expect(replayed).toMatchObject({ imports: 8, unfinished: [] });
   expect(await publishedItems()).toEqual(before);
@@ -156,10 +146,10 @@ test("a replay that was interrupted can be repeated", async () => {
 
   await useOwnTable(densities);
   const spied = failingAt((tile, writes) => tile.startsWith("6/") && writes >= 12);
-  await expect(replayImports({ folder: join(folder, "again") })).rejects.toThrow("could not be stored");
+  await expect(replayImports({ folder: join(folder.path, "again") })).rejects.toThrow("could not be stored");
   spied.mockRestore();
   expect(await publishedItems()).not.toEqual(before);
-  await replayImports({ folder: join(folder, "again") });
+  await replayImports({ folder: join(folder.path, "again") });
 
   expect(await publishedItems()).toEqual(before);
 }, 300_000);
@@ -182,8 +172,8 @@ function failingAt(isFatal: (tile: string, writes: number) => boolean) {
 test("a replay that finds a file changed or missing is refused before anything is stored", async () => {
   await importEverything();
   await useOwnTable(densities);
-  const copies = join(folder, "copies");
-  await cp(join(folder, "monday"), copies, { recursive: true });
+  const copies = join(folder.path, "copies");
+  await cp(join(folder.path, "monday"), copies, { recursive: true });
   await writeFile(join(copies, "rest.csv"), "geohash,startTime,people\n");
 
   await expect(replayImports({ folder: copies })).rejects.toThrow(
@@ -216,26 +206,27 @@ test("a replay leaves out an import that had not ended", async () => {
   spied.mockRestore();
   await counts("failing.csv", monday, { 0: 40, 1: 4 });
 
-  expect(await replayImports({ folder })).toMatchObject({ imports: 1, unfinished: [2], changed: 0 });
+  expect(await replayImports({ folder: folder.path })).toMatchObject({
+    imports: 1,
+    unfinished: [2],
+    changed: 0,
+  });
 });
 
 test("ncs import replay compares the files with the journal and says what it makes again", async () => {
   const [table, imports] = [densities, densityImports].map((one) => process.env[tableVariable(one)]);
   await importDensity({ ...observed, files: [await counts("alone/a.csv", monday, { 0: 40, 1: 4 })] });
-  const outputs = await fileOf(
-    "outputs.json",
-    JSON.stringify({
-      [stackNames.dev]: {
-        [tableOutput(densities)]: table,
-        [tableOutput(densityImports)]: imports,
-        [outputNames.densityK]: "10",
-        [outputNames.densityPrecisions]: "6-7",
-      },
-    }),
-  );
+  const outputs = await folder.write("outputs.json", {
+    [stackNames.dev]: {
+      [tableOutput(densities)]: table,
+      [tableOutput(densityImports)]: imports,
+      [outputNames.densityK]: "10",
+      [outputNames.densityPrecisions]: "6-7",
+    },
+  });
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
   const replay = (...others: string[]) =>
-    runNcs(["import", "replay", join(folder, "alone"), "--outputs", outputs, ...others]);
+    runNcs(["import", "replay", join(folder.path, "alone"), "--outputs", outputs, ...others]);
 
   expect(await replay("--dry-run")).toEqual({
     code: 0,

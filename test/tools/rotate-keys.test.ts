@@ -1,7 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
@@ -11,20 +8,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import * as z from "zod";
 import { signingSecret } from "../../shared/tokens/token.ts";
 import { runNcs, spawnNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 
 let service: OwnService;
-let folder: string;
+const folder = useOwnFolder();
 
 beforeAll(async () => {
   service = await startOwnService();
-  folder = await mkdtemp(join(tmpdir(), "rotate-keys-"));
 });
-afterAll(async () => {
-  await service.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 beforeEach(() => {
   const shell = {
@@ -40,9 +34,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** The arguments of a person who has what `cdk deploy --outputs-file` wrote. */
 async function rotating(outputs: object): Promise<readonly string[]> {
-  const file = join(folder, `${randomUUID()}.json`);
-  await writeFile(file, JSON.stringify(outputs));
-  return ["rotate-keys", "--outputs", file];
+  return ["rotate-keys", "--outputs", await folder.write(`${randomUUID()}.json`, outputs)];
 }
 
 async function secret() {

@@ -1,31 +1,26 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { outputNames, queueOutput } from "../../infra/output-names.ts";
 import { announce } from "../../tools/local/running-service.ts";
 import type { LocalService } from "../../tools/local/service.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs";
 const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key-AbCdEf";
 
-let folder: string;
+const folder = useOwnFolder();
 let outputs: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sam-env-"));
-  outputs = join(folder, "dev.json");
   const stack = { [queueOutput("density-jobs")]: queue, [outputNames.signingKey]: secret };
-  await writeFile(
-    outputs,
-    JSON.stringify({ "NetworkCapabilities-dev": stack, "NetworkCapabilities-dev-data": {} }),
-  );
+  outputs = await folder.write("dev.json", {
+    "NetworkCapabilities-dev": stack,
+    "NetworkCapabilities-dev-data": {},
+  });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const samEnv = (...args: string[]) =>
   runNcs(["sam-env", "--outputs", outputs, "--assembly", sharedService.assembly, ...args]);
@@ -38,84 +33,75 @@ async function environmentOf(name: string, ...args: string[]): Promise<Record<st
   return found ?? {};
 }
 
-describe("the file for `sam local invoke --env-vars`", () => {
-  test("ncs sam-env prints exactly the variables of every function of the template, by logical id", async () => {
-    const { stdout } = await samEnv();
-    const named = Object.entries<Record<string, string>>(JSON.parse(stdout)).map(([id, variables]) => [
-      id,
-      Object.keys(variables).sort(),
-    ]);
-    const declared = loadTemplate(sharedService.assembly).functions.map(({ logicalId, environment }) => [
-      logicalId,
-      Object.keys(environment).sort(),
-    ]);
-    expect(named).toEqual(declared);
+test("ncs sam-env prints exactly the variables of every function of the template, by logical id", async () => {
+  const { stdout } = await samEnv();
+  const named = Object.entries<Record<string, string>>(JSON.parse(stdout)).map(([id, variables]) => [
+    id,
+    Object.keys(variables).sort(),
+  ]);
+  const declared = loadTemplate(sharedService.assembly).functions.map(({ logicalId, environment }) => [
+    logicalId,
+    Object.keys(environment).sort(),
+  ]);
+  expect(named).toEqual(declared);
+});
+
+test("ncs sam-env prints the URL of a queue and the ARN of a secret from the outputs", async () => {
+  expect(await environmentOf("PopulationDensityRetrieve")).toMatchObject({ QUEUE_DENSITY_JOBS: queue });
+  expect(await environmentOf("ProfileAuthenticate")).toMatchObject({ SIGNING_KEY_SECRET_ARN: secret });
+  expect(await environmentOf("KeysPublish")).toMatchObject({
+    TABLE_SIGNING_KEYS: "NetworkCapabilities-dev-signing-keys",
   });
+});
 
-  test("ncs sam-env prints the URL of a queue and the ARN of a secret from the outputs", async () => {
-    expect(await environmentOf("PopulationDensityRetrieve")).toMatchObject({ QUEUE_DENSITY_JOBS: queue });
-    expect(await environmentOf("ProfileAuthenticate")).toMatchObject({ SIGNING_KEY_SECRET_ARN: secret });
-    expect(await environmentOf("KeysPublish")).toMatchObject({
-      TABLE_SIGNING_KEYS: "NetworkCapabilities-dev-signing-keys",
-    });
+test("ncs sam-env --fault changes the variables of the fault in the functions that have them", async () => {
+  const fault = ["--fault", "too-many-requests"];
+  expect(await environmentOf("QosProfilesRetrieve", ...fault)).toMatchObject({
+    RATE_LIMIT_PER_MINUTE: "0",
   });
+  const login = await environmentOf("ProfileAuthenticate", ...fault);
+  expect(login).toMatchObject({ LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "0" });
+  expect(login).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
+});
 
-  test("ncs sam-env --fault changes the variables of the fault in the functions that have them", async () => {
-    const fault = ["--fault", "too-many-requests"];
-    expect(await environmentOf("QosProfilesRetrieve", ...fault)).toMatchObject({
-      RATE_LIMIT_PER_MINUTE: "0",
-    });
-    const login = await environmentOf("ProfileAuthenticate", ...fault);
-    expect(login).toMatchObject({ LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "0" });
-    expect(login).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
-  });
+test("ncs sam-env --fault internal changes every table", async () => {
+  const changed = await environmentOf("NumberRecyclingCheck", "--fault", "internal");
+  expect(changed).toMatchObject({ TABLE_NUMBER_ASSIGNMENTS: "", TABLE_DEVICES: "" });
+});
 
-  test("ncs sam-env --fault internal changes every table", async () => {
-    const changed = await environmentOf("NumberRecyclingCheck", "--fault", "internal");
-    expect(changed).toMatchObject({ TABLE_NUMBER_ASSIGNMENTS: "", TABLE_DEVICES: "" });
-  });
+test.each([
+  ["unavailable", "AWS_ENDPOINT_URL_DYNAMODB is not in the template, so SAM ignores it: use npm run invoke"],
+  ["permission-denied", "this fault changes the event: ncs event <event> --fault <name>"],
+  ["none", "no fault none; there are internal, invalid-argument, "],
+])("ncs sam-env --fault %s exits with 1 and says what to do instead", async (fault, message) => {
+  const { code, stderr } = await samEnv("--fault", fault);
+  expect(code).toBe(1);
+  expect(stderr).toContain(message);
+});
 
-  test.each([
-    [
-      "unavailable",
-      "AWS_ENDPOINT_URL_DYNAMODB is not in the template, so SAM ignores it: use npm run invoke",
-    ],
-    ["permission-denied", "this fault changes the event: ncs event <event> --fault <name>"],
-    ["none", "no fault none; there are internal, invalid-argument, "],
-  ])("ncs sam-env --fault %s exits with 1 and says what to do instead", async (fault, message) => {
-    const { code, stderr } = await samEnv("--fault", fault);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
-  });
+const runningPort = Number(new URL(sharedService.url).port);
+const samLocal = (assembly: string, ...args: string[]) =>
+  runNcs(["sam-env", "--local", String(runningPort), "--assembly", assembly, ...args]);
 
-  const runningPort = Number(new URL(sharedService.url).port);
-  const samLocal = (assembly: string, ...args: string[]) =>
-    runNcs(["sam-env", "--local", String(runningPort), "--assembly", assembly, ...args]);
+test("ncs sam-env --local names the tables and servers of npm start, at the host that containers know", async () => {
+  const template = loadTemplate(sharedService.assembly);
+  const environmentOf = () => ({ AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint });
+  announce({ url: sharedService.url, template, environmentOf } as unknown as LocalService, false);
+  const { stdout, stderr } = await samLocal(sharedFolder("triedSettings"), "--host", "host.docker.internal");
 
-  test("ncs sam-env --local names the tables and servers of npm start, at the host that containers know", async () => {
-    const template = loadTemplate(sharedService.assembly);
-    const environmentOf = () => ({ AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint });
-    announce({ url: sharedService.url, template, environmentOf } as unknown as LocalService, false);
-    const { stdout, stderr } = await samLocal(
-      sharedFolder("triedSettings"),
-      "--host",
-      "host.docker.internal",
-    );
+  expect(stderr).toBe("");
+  const environments: Record<string, Record<string, string>> = JSON.parse(stdout);
+  const port = new URL(sharedService.databaseEndpoint).port;
+  for (const variables of Object.values(environments)) {
+    expect(variables.AWS_ENDPOINT_URL_DYNAMODB).toBe(`http://host.docker.internal:${port}`);
+  }
+  const names = Object.values(environments).flatMap(({ TABLE_DEVICES = [] }) => TABLE_DEVICES);
+  expect(new Set(names)).toEqual(new Set([sharedService.tableNames.TABLE_DEVICES]));
+});
 
-    expect(stderr).toBe("");
-    const environments: Record<string, Record<string, string>> = JSON.parse(stdout);
-    const port = new URL(sharedService.databaseEndpoint).port;
-    for (const variables of Object.values(environments)) {
-      expect(variables.AWS_ENDPOINT_URL_DYNAMODB).toBe(`http://host.docker.internal:${port}`);
-    }
-    const names = Object.values(environments).flatMap(({ TABLE_DEVICES = [] }) => TABLE_DEVICES);
-    expect(new Set(names)).toEqual(new Set([sharedService.tableNames.TABLE_DEVICES]));
-  });
+test("ncs sam-env --local refuses a template that has no variables for servers", async () => {
+  const { code, stderr } = await samLocal(sharedService.assembly);
 
-  test("ncs sam-env --local refuses a template that has no variables for servers", async () => {
-    const { code, stderr } = await samLocal(sharedService.assembly);
-
-    expect(code).toBe(1);
-    expect(stderr).toContain("run cdk synth --quiet -c stage=dev -c samLocal=true");
-  });
+  expect(code).toBe(1);
+  expect(stderr).toContain("run cdk synth --quiet -c stage=dev -c samLocal=true");
 });

@@ -1,27 +1,23 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { useOwnTable } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
-let folder: string;
+const folder = useOwnFolder();
 let outputs: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "records-"));
   // All of a table is listed, and other tests store what no command would have stored.
   for (const table of tables) await useOwnTable(table);
   const names = tables.map((table) => [tableOutput(table), process.env[tableVariable(table)] ?? ""]);
   vi.unstubAllEnvs();
-  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  outputs = await folder.write("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
 });
-afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
@@ -29,12 +25,6 @@ beforeEach(() => {
   for (const table of tables) vi.stubEnv(tableVariable(table), "");
 });
 afterEach(() => vi.unstubAllEnvs());
-
-async function file(name: string, content: unknown): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
-  return path;
-}
 
 const unique = Date.now() % 1e8;
 
@@ -87,7 +77,7 @@ const kinds = [
 ] as const;
 
 test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, record, identity) => {
-  const path = await file(`${kind}.json`, [record]);
+  const path = await folder.write(`${kind}.json`, [record]);
   const on = ["--outputs", outputs];
   const named = (text: string) => text.split("\n").filter((line) => line.includes(String(unique)));
 
@@ -104,7 +94,7 @@ test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, reco
   const exported = named((await runNcs(["export", kind, ...on])).stdout);
   expect(exported.map((line) => JSON.parse(line))).toEqual([record]);
 
-  const leavers = await file("leavers.txt", `${identity}\n\n${identity}\n`);
+  const leavers = await folder.write("leavers.txt", `${identity}\n\n${identity}\n`);
   const tried = await runNcs(["delete", kind, "--file", leavers, "--dry-run", ...on]);
   expect(tried).toMatchObject({ code: 0, stdout: `1 would be deleted from ${stackNames.dev}\n` });
   const deleted = await runNcs(["delete", kind, "--file", leavers, ...on]);
@@ -117,7 +107,7 @@ test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, reco
 
 test("ncs export writes a login without the hash of its password", async () => {
   const login = { ...kinds[0][1], password: "correct horse battery staple" };
-  await runNcs(["import", "profiles", await file("logins.json", [login]), "--outputs", outputs]);
+  await runNcs(["import", "profiles", await folder.write("logins.json", [login]), "--outputs", outputs]);
   const { stdout } = await runNcs(["export", "profiles", "--outputs", outputs]);
   expect(stdout).toContain(`Leaver-${unique}@Example.com`);
   expect(stdout).not.toMatch(/passwordHash|scrypt/);

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../../functions/number-recycling/store.ts";
 import { NotConnected } from "../../shared/aws/connection.ts";
@@ -15,20 +12,17 @@ import { importFile } from "../../tools/import/import-file.ts";
 import { useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const signal = AbortSignal.timeout(600_000);
-let folder: string;
+const folder = useOwnFolder();
 let endpoint: FaultyEndpoint;
 beforeAll(async () => {
   useTables();
-  folder = await mkdtemp(join(tmpdir(), "import-"));
   endpoint = await openFaultyEndpoint(sharedService.databaseEndpoint);
 });
-afterAll(async () => {
-  await endpoint.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => endpoint.close());
 afterEach(() => {
   endpoint.inject();
   vi.unstubAllEnvs();
@@ -46,11 +40,8 @@ async function importedOverThisEndpoint(...file: Parameters<typeof importFile>):
   }
 }
 
-async function fileOf(lines: readonly unknown[]): Promise<string> {
-  const path = join(folder, `${crypto.randomUUID()}.ndjson`);
-  await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  return path;
-}
+const fileOf = (lines: readonly unknown[]) =>
+  folder.write(`${crypto.randomUUID()}.ndjson`, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
 let last = 0;
 const number = () => `+9${process.pid % 1_000}${String(++last).padStart(6, "0")}`;

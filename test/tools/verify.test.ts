@@ -1,18 +1,17 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { scenarios } from "../../tools/verify/scenarios.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
-let folder: string;
+const folder = useOwnFolder();
 let broken: ListeningServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "verify-"));
   broken = await listen(
     createServer((request, response) => {
       const isLogin = request.url?.endsWith("/authenticate") === true;
@@ -21,10 +20,7 @@ beforeAll(async () => {
     0,
   );
 });
-afterAll(async () => {
-  await broken.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => broken.close());
 
 test("ncs verify exits with 0 when the service answers as its contract says", async () => {
   const { code, stdout, stderr } = await runNcs(["verify", sharedService.url]);
@@ -36,7 +32,7 @@ test("ncs verify exits with 0 when the service answers as its contract says", as
 }, 120_000);
 
 test("ncs verify exits with 1 and reports failures as JSON when the service breaks its contract", async () => {
-  const out = join(folder, "report.json");
+  const out = join(folder.path, "report.json");
   const { code, stderr } = await runNcs([
     "verify",
     broken.url,
@@ -57,7 +53,7 @@ test("ncs verify exits with 1 and reports failures as JSON when the service brea
 });
 
 test("ncs verify reports failures as JUnit", async () => {
-  const out = join(folder, "report.xml");
+  const out = join(folder.path, "report.xml");
   await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "junit", "--out", out]);
   const xml = await readFile(out, "utf8");
   const [, tests = "0", failures = "0"] = /tests="(\d+)" failures="(\d+)"/.exec(xml) ?? [];
