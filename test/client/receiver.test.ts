@@ -48,158 +48,156 @@ beforeEach(() => {
 const receiver = (options: Partial<ReceiverOptions> = {}) =>
   createReceiver({ accessToken, onDelivery: (delivery) => void handedOver.push(delivery), ...options });
 
-describe("createReceiver", () => {
-  test.each([
-    ["empty", ""],
-    ["undefined", undefined as unknown as string],
-  ])("createReceiver throws when the access token is %s", (_, none) => {
-    expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
-  });
+test.each([
+  ["empty", ""],
+  ["undefined", undefined as unknown as string],
+])("createReceiver throws when the access token is %s", (_, none) => {
+  expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
+});
 
-  test("createReceiver answers 204 to a delivery, compressed or not", async () => {
-    const receive = receiver();
-    const bodies = [deliveryOf(), deliveryOf()] as const;
-    const compressed = gzipSync(JSON.stringify(bodies[1]));
-    const answers = [
-      await receive(
-        post({ body: JSON.stringify(bodies[0]), headers: { "webhook-id": bodies[0].operationId } }),
-      ),
-      await receive(post({ body: new Uint8Array(compressed), headers: { "content-encoding": "gzip" } })),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
-    expect(handedOver).toEqual(bodies);
-  });
+test("createReceiver answers 204 to a delivery, compressed or not", async () => {
+  const receive = receiver();
+  const bodies = [deliveryOf(), deliveryOf()] as const;
+  const compressed = gzipSync(JSON.stringify(bodies[1]));
+  const answers = [
+    await receive(
+      post({ body: JSON.stringify(bodies[0]), headers: { "webhook-id": bodies[0].operationId } }),
+    ),
+    await receive(post({ body: new Uint8Array(compressed), headers: { "content-encoding": "gzip" } })),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+  expect(handedOver).toEqual(bodies);
+});
 
-  test("createReceiver answers 204 to a reported failure", async () => {
-    const failure = {
-      ...deliveryOf(),
-      status: "OPERATION_NOT_COMPLETED",
-      statusInfo: "No.",
-      timedPopulationDensityData: [],
-    };
-    expect((await receiver()(post({ body: JSON.stringify(failure) }))).status).toBe(204);
-    expect(handedOver).toEqual([failure]);
-  });
+test("createReceiver answers 204 to a reported failure", async () => {
+  const failure = {
+    ...deliveryOf(),
+    status: "OPERATION_NOT_COMPLETED",
+    statusInfo: "No.",
+    timedPopulationDensityData: [],
+  };
+  expect((await receiver()(post({ body: JSON.stringify(failure) }))).status).toBe(204);
+  expect(handedOver).toEqual([failure]);
+});
 
-  test.each([
-    ["without a token", { authorization: "" }],
-    ["with another token", { authorization: "Bearer sink-tokem" }],
-    ["with text after the token", { authorization: "Bearer sink-token " + "x" }],
-    ["with the token in another scheme", { authorization: "Basic sink-token" }],
-  ])("createReceiver answers 401 to a request %s", async (_, headers) => {
-    const { status, headers: answered } = await receiver()(post({ headers }));
-    expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
+test.each([
+  ["without a token", { authorization: "" }],
+  ["with another token", { authorization: "Bearer sink-tokem" }],
+  ["with text after the token", { authorization: "Bearer sink-token " + "x" }],
+  ["with the token in another scheme", { authorization: "Basic sink-token" }],
+])("createReceiver answers 401 to a request %s", async (_, headers) => {
+  const { status, headers: answered } = await receiver()(post({ headers }));
+  expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  expect(handedOver).toEqual([]);
+});
+
+test.each([
+  ["another method", { method: "GET" }, 405],
+  ["an encoding it does not know", { headers: { "content-encoding": "br" } }, 415],
+  ["a body that is not JSON", { body: "{" }, 400],
+  ["no body", { body: "" }, 400],
+  ["another schema", { body: JSON.stringify({ ...deliveryOf(), status: "FINE" }) }, 400],
+  ["the id of another operation", { headers: { "webhook-id": crypto.randomUUID() } }, 400],
+  [
+    "a body above its limit",
+    { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) },
+    413,
+  ],
+  [
+    "a compressed body above its limit when decompressed",
+    { headers: { "content-encoding": "gzip" }, body: new Uint8Array(gzipSync(" ".repeat(2_000))) },
+    413,
+  ],
+] satisfies readonly [string, DeliveryRequest, number][])(
+  "createReceiver refuses %s",
+  async (_, request, status) => {
+    expect((await receiver({ maxBytes: 1_000 })(post(request))).status).toBe(status);
     expect(handedOver).toEqual([]);
-  });
+  },
+);
 
-  test.each([
-    ["another method", { method: "GET" }, 405],
-    ["an encoding it does not know", { headers: { "content-encoding": "br" } }, 415],
-    ["a body that is not JSON", { body: "{" }, 400],
-    ["no body", { body: "" }, 400],
-    ["another schema", { body: JSON.stringify({ ...deliveryOf(), status: "FINE" }) }, 400],
-    ["the id of another operation", { headers: { "webhook-id": crypto.randomUUID() } }, 400],
-    [
-      "a body above its limit",
-      { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) },
-      413,
-    ],
-    [
-      "a compressed body above its limit when decompressed",
-      { headers: { "content-encoding": "gzip" }, body: new Uint8Array(gzipSync(" ".repeat(2_000))) },
-      413,
-    ],
-  ] satisfies readonly [string, DeliveryRequest, number][])(
-    "createReceiver refuses %s",
-    async (_, request, status) => {
-      expect((await receiver({ maxBytes: 1_000 })(post(request))).status).toBe(status);
-      expect(handedOver).toEqual([]);
+test("createReceiver throws on a truncated compressed body", async () => {
+  const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
+  await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
+  expect(handedOver).toEqual([]);
+});
+
+test("createReceiver hands over an outcome once when copies arrive at the same time", async () => {
+  const body = JSON.stringify(deliveryOf());
+  const receive = receiver();
+  const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
+  statuses.push(await receive(post({ body })));
+  expect(statuses.map(({ status }) => status)).toEqual([204, 204, 204]);
+  expect(handedOver.length).toBe(1);
+});
+
+test("createReceiver does not hand over an outcome that its owner already has", async () => {
+  const known = deliveryOf();
+  const receive = receiver({ wasDelivered: async (operationId) => operationId === known.operationId });
+  expect((await receive(post({ body: JSON.stringify(known) }))).status).toBe(204);
+  expect(handedOver).toEqual([]);
+});
+
+test("createReceiver answers 503 when a delivery cannot be stored, and accepts the next attempt", async () => {
+  const failures = [new Error("disk full")];
+  const receive = receiver({
+    onDelivery: async (delivery) => {
+      const failure = failures.pop();
+      if (failure !== undefined) throw failure;
+      handedOver.push(delivery);
     },
+  });
+  const body = JSON.stringify(deliveryOf());
+  expect((await receive(post({ body }))).status).toBe(503);
+  expect((await receive(post({ body }))).status).toBe(204);
+  expect(handedOver.length).toBe(1);
+});
+
+test("createReceiver accepts exactly the bodies that the service's own schema accepts", async () => {
+  const members = {
+    status: "SUPPORTED_AREA",
+    hours: [hour],
+    geohash: "u05",
+    number: 1,
+    time: hour.endTime,
+  };
+  const values = fc.constantFrom<unknown>(
+    ...Object.values(members),
+    -1,
+    1.5,
+    null,
+    "",
+    [],
+    {},
+    "NO_DATA",
+    undefined,
   );
-
-  test("createReceiver throws on a truncated compressed body", async () => {
-    const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
-    await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
-    expect(handedOver).toEqual([]);
-  });
-
-  test("createReceiver hands over an outcome once when copies arrive at the same time", async () => {
-    const body = JSON.stringify(deliveryOf());
-    const receive = receiver();
-    const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
-    statuses.push(await receive(post({ body })));
-    expect(statuses.map(({ status }) => status)).toEqual([204, 204, 204]);
-    expect(handedOver.length).toBe(1);
-  });
-
-  test("createReceiver does not hand over an outcome that its owner already has", async () => {
-    const known = deliveryOf();
-    const receive = receiver({ wasDelivered: async (operationId) => operationId === known.operationId });
-    expect((await receive(post({ body: JSON.stringify(known) }))).status).toBe(204);
-    expect(handedOver).toEqual([]);
-  });
-
-  test("createReceiver answers 503 when a delivery cannot be stored, and accepts the next attempt", async () => {
-    const failures = [new Error("disk full")];
-    const receive = receiver({
-      onDelivery: async (delivery) => {
-        const failure = failures.pop();
-        if (failure !== undefined) throw failure;
-        handedOver.push(delivery);
-      },
-    });
-    const body = JSON.stringify(deliveryOf());
-    expect((await receive(post({ body }))).status).toBe(503);
-    expect((await receive(post({ body }))).status).toBe(204);
-    expect(handedOver.length).toBe(1);
-  });
-
-  test("createReceiver accepts exactly the bodies that the service's own schema accepts", async () => {
-    const members = {
-      status: "SUPPORTED_AREA",
-      hours: [hour],
-      geohash: "u05",
-      number: 1,
-      time: hour.endTime,
-    };
-    const values = fc.constantFrom<unknown>(
-      ...Object.values(members),
-      -1,
-      1.5,
-      null,
-      "",
-      [],
-      {},
-      "NO_DATA",
-      undefined,
-    );
-    const parts = [
-      ["operationId"],
-      ["status"],
-      ["statusInfo"],
-      ["timedPopulationDensityData"],
-      ["timedPopulationDensityData", 0, "startTime"],
-      ["timedPopulationDensityData", 0, "cellPopulationDensityData"],
-      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "geohash"],
-      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "dataType"],
-      ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "maxPplDensity"],
-    ] as const;
-    const receive = receiver();
-    let accepted = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...parts), values, async (path, value) => {
-        const changed = structuredClone(deliveryOf());
-        set(changed, path, value);
-        const body = JSON.stringify(changed);
-        const isValid = retrievePopulationDensity.callback.body.safeParse(JSON.parse(body)).success;
-        if (isValid) accepted++;
-        expect((await receive(post({ body }))).status).toBe(isValid ? 204 : 400);
-      }),
-      { numRuns: 150 },
-    );
-    expect(accepted).toBeGreaterThan(0);
-    expect(handedOver.length).toBe(accepted);
-  });
+  const parts = [
+    ["operationId"],
+    ["status"],
+    ["statusInfo"],
+    ["timedPopulationDensityData"],
+    ["timedPopulationDensityData", 0, "startTime"],
+    ["timedPopulationDensityData", 0, "cellPopulationDensityData"],
+    ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "geohash"],
+    ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "dataType"],
+    ["timedPopulationDensityData", 0, "cellPopulationDensityData", 0, "maxPplDensity"],
+  ] as const;
+  const receive = receiver();
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...parts), values, async (path, value) => {
+      const changed = structuredClone(deliveryOf());
+      set(changed, path, value);
+      const body = JSON.stringify(changed);
+      const isValid = retrievePopulationDensity.callback.body.safeParse(JSON.parse(body)).success;
+      if (isValid) accepted++;
+      expect((await receive(post({ body }))).status).toBe(isValid ? 204 : 400);
+    }),
+    { numRuns: 150 },
+  );
+  expect(accepted).toBeGreaterThan(0);
+  expect(handedOver.length).toBe(accepted);
 });
 
 describe("createReceiver with a webhook secret", () => {

@@ -72,11 +72,4 @@ describe("gateway responses", () => {
     const bodies = denied.map((made) => made.ResponseTemplates["application/json"]);
     expect(bodies).toEqual([expect.stringContaining("$context.authorizer.neededScope.")]);
   });
-
-  test("API Gateway responds 503 with Retry-After when Lambda throttles a function", () => {
-    const throttled = responses.filter(({ ResponseType: type }) => type === "INTEGRATION_FAILURE");
-    expect(throttled).toMatchObject([
-      { StatusCode: "503", ResponseParameters: { "gatewayresponse.header.retry-after": "'5'" } },
-    ]);
-  });
 });

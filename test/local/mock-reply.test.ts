@@ -46,17 +46,6 @@ const integrationOf = (changed: Record<string, unknown> = {}) =>
 const request = (method: string, ...rawHeaders: string[]) =>
   receive({ method, url: "/things", rawHeaders, httpVersion: "1.1", socket: {} });
 
-test("mockReply chooses the response by the status that the request template returns", async () => {
-  expect(await mockReply(integrationOf(), request("PUT"))).toEqual({
-    status: 405,
-    headers: [
-      ["content-type", "application/json"],
-      ["allow", "GET"],
-    ],
-    body: '{"refused":true}',
-  });
-});
-
 test("mockReply sets headers that the template overrides, and its matches() compares the whole text", async () => {
   const overridden = async (origin: string) =>
     new Map((await mockReply(integrationOf(), request("OPTIONS", "origin", origin))).headers).get(

@@ -113,24 +113,3 @@ test("the embedded SQS hides a message for twelve hours after its receive at mos
   await setTimeout(20);
   expect(await hide(handle, 43_200)).toMatch(/InvalidParameterValue/);
 });
-
-const post = async (operation: string, body: string) => {
-  const headers = {
-    "content-type": "application/x-amz-json-1.0",
-    "x-amz-target": `AmazonSQS.${operation}`,
-  };
-  const answer = await fetch(server().endpoint, { method: "POST", headers, body });
-  return { status: answer.status, body: await answer.text() };
-};
-
-test("the embedded SQS responds 400 to a body that is not JSON", async () => {
-  const { status, body } = await post("ListQueues", "{");
-  expect(status).toBe(400);
-  expect(body).toContain("SerializationException");
-});
-
-test("the embedded SQS responds 400 with the name of an unknown operation", async () => {
-  const { status, body } = await post("InventQueue", "{}");
-  expect(status).toBe(400);
-  expect(body).toContain("InventQueue");
-});

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { readEvent, readEventFile, replayedAt } from "../../tools/event-files.ts";
 import { runNcs } from "../support/ncs.ts";
@@ -20,31 +20,29 @@ function eventWith(body: string | null, isBase64Encoded = false) {
 const body = '{"startTime":"2026-11-21T11:25:00Z","endTime":"2026-11-21T14:00:00+01:00","precision":7}';
 const moved = '{"startTime":"2026-11-25T15:25:00.000Z","endTime":"2026-11-25T17:00:00.000Z","precision":7}';
 
-describe("replayedAt", () => {
-  test("replayedAt moves the period of an event by the whole hours since it was received", () => {
-    expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
-  });
+test("replayedAt moves the period of an event by the whole hours since it was received", () => {
+  expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
+});
 
-  test("replayedAt moves the period of a body with spaces", () => {
-    const spaced = (text: string) => text.replaceAll('":', '" : ');
-    expect(replayedAt(eventWith(spaced(body)), now)).toEqual(eventWith(spaced(moved)));
-  });
+test("replayedAt moves the period of a body with spaces", () => {
+  const spaced = (text: string) => text.replaceAll('":', '" : ');
+  expect(replayedAt(eventWith(spaced(body)), now)).toEqual(eventWith(spaced(moved)));
+});
 
-  test("replayedAt moves the period in a base64 body", () => {
-    const base64 = (text: string) => Buffer.from(text).toString("base64");
-    expect(replayedAt(eventWith(base64(body), true), now)).toEqual(eventWith(base64(moved), true));
-  });
+test("replayedAt moves the period in a base64 body", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  expect(replayedAt(eventWith(base64(body), true), now)).toEqual(eventWith(base64(moved), true));
+});
 
-  test.each([null, "", "{}", "not JSON", '{"startTime":"soon"}', '{"startTime":"2026-02-30T00:00:00Z"}'])(
-    "replayedAt leaves an event without a valid time as it is: %j",
-    (text) => {
-      expect(replayedAt(eventWith(text), now)).toEqual(eventWith(text));
-    },
-  );
+test.each([null, "", "{}", "not JSON", '{"startTime":"soon"}', '{"startTime":"2026-02-30T00:00:00Z"}'])(
+  "replayedAt leaves an event without a valid time as it is: %j",
+  (text) => {
+    expect(replayedAt(eventWith(text), now)).toEqual(eventWith(text));
+  },
+);
 
-  test("replayedAt leaves an event that is no HTTP request as it is", () => {
-    expect(replayedAt({ Records: [] }, now)).toEqual({ Records: [] });
-  });
+test("replayedAt leaves an event that is no HTTP request as it is", () => {
+  expect(replayedAt({ Records: [] }, now)).toEqual({ Records: [] });
 });
 
 test("readEventFile refuses a file that is named after another function than its route's", async () => {
@@ -58,34 +56,32 @@ test("readEventFile refuses a file that is named after another function than its
   );
 });
 
-describe("ncs event", () => {
-  test("ncs event prints the event with its period moved to now", async () => {
-    const { stdout } = await runNcs(["event", "events/population-density/retrieve.200-example.json"]);
-    const { startTime } = JSON.parse(JSON.parse(stdout).body);
+test("ncs event prints the event with its period moved to now", async () => {
+  const { stdout } = await runNcs(["event", "events/population-density/retrieve.200-example.json"]);
+  const { startTime } = JSON.parse(JSON.parse(stdout).body);
 
-    expect(Math.abs(Date.parse(startTime) - Date.now())).toBeLessThan(7 * 24 * 3_600_000);
+  expect(Math.abs(Date.parse(startTime) - Date.now())).toBeLessThan(7 * 24 * 3_600_000);
+});
+
+test("ncs event --fault prints the event with what is wrong with its request", async () => {
+  const file = "events/qos-profiles/retrieve.200-all.json";
+  const { stdout } = await runNcs(["event", file, "--fault", "permission-denied"]);
+
+  expect(JSON.parse(stdout)).toMatchObject({
+    resource: "/qualityondemand/retrieve-qos-profiles",
+    requestContext: { authorizer: { client: "1000", scope: "" } },
   });
+});
 
-  test("ncs event --fault prints the event with what is wrong with its request", async () => {
-    const file = "events/qos-profiles/retrieve.200-all.json";
-    const { stdout } = await runNcs(["event", file, "--fault", "permission-denied"]);
+test("ncs event names the nearest route when no function answers that of the event", async () => {
+  const folder = temporaryFolder("event-");
+  const path = join(folder.path, "mine.json");
+  const { event } = await readEvent("events/number-recycling/check.200-recycled.json");
+  await writeFile(path, JSON.stringify({ ...(event as object), resource: "/numberrecycling/chek" }));
+  const { code, stderr } = await runNcs(["event", path]).finally(() => folder.remove());
 
-    expect(JSON.parse(stdout)).toMatchObject({
-      resource: "/qualityondemand/retrieve-qos-profiles",
-      requestContext: { authorizer: { client: "1000", scope: "" } },
-    });
-  });
-
-  test("ncs event names the nearest route when no function answers that of the event", async () => {
-    const folder = temporaryFolder("event-");
-    const path = join(folder.path, "mine.json");
-    const { event } = await readEvent("events/number-recycling/check.200-recycled.json");
-    await writeFile(path, JSON.stringify({ ...(event as object), resource: "/numberrecycling/chek" }));
-    const { code, stderr } = await runNcs(["event", path]).finally(() => folder.remove());
-
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      "no function answers POST /numberrecycling/chek; the nearest route is POST /numberrecycling/check",
-    );
-  });
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    "no function answers POST /numberrecycling/chek; the nearest route is POST /numberrecycling/check",
+  );
 });

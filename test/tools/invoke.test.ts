@@ -41,6 +41,7 @@ test.each([
   [["README.md"], "README.md is not JSON"],
   [["package.json"], "package.json is not an event of API Gateway's REST API"],
   [["events/keys/publish.200-key-set.json", "--fault", "fire"], "no fault fire; there are internal"],
+  [["events/keys/publish.200-key-set.json", "--fault", "permission-denied"], "its operation needs no token"],
 ])("npm run invoke %j says what is wrong in a sentence", async (args, sentence) => {
   const { code, stderr } = await invoke(...args);
 

@@ -59,116 +59,112 @@ async function listed(): Promise<string[]> {
 
 const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
 
-describe("parkedMessages", () => {
-  test("parkedMessages lists each parked message with the state of its job and the time", async () => {
-    const before = Date.now();
-    const pending = await Promise.all(Array.from({ length: 23 }, () => parkedJob()));
-    const over = await Promise.all(
-      (["delivered", "refused", "failed"] as const).map((state) => parkedJob({ state })),
-    );
-    const gone = await goneJob();
-    await harness.send(parked, "no JSON", '{"version":2}');
+test("parkedMessages lists each parked message with the state of its job and the time", async () => {
+  const before = Date.now();
+  const pending = await Promise.all(Array.from({ length: 23 }, () => parkedJob()));
+  const over = await Promise.all(
+    (["delivered", "refused", "failed"] as const).map((state) => parkedJob({ state })),
+  );
+  const gone = await goneJob();
+  await harness.send(parked, "no JSON", '{"version":2}');
 
-    const messages = await operations.parkedMessages();
+  const messages = await operations.parkedMessages();
 
-    expect(messages.map(({ operationId, state }) => `${state} ${operationId}`).sort()).toEqual(
-      [
-        ...pending.map(({ operationId }) => `pending ${operationId}`),
-        ...over.map(({ operationId, state }) => `${state} ${operationId}`),
-        `gone ${gone.operationId}`,
-        "gone undefined",
-        "gone undefined",
-      ].sort(),
-    );
-    for (const { since } of messages) {
-      expect(since.getTime()).toBeGreaterThanOrEqual(before - 1_000);
-      expect(since.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
-    }
-  });
-
-  test("parkedMessages lists the same messages again, and leaves them to be retried at once", async () => {
-    const job = await parkedJob();
-
-    expect(await listed()).toEqual([`pending ${job.operationId}`]);
-    expect(await listed()).toEqual([`pending ${job.operationId}`]);
-    expect(await operations.retryParked()).toMatchObject({ retried: 1 });
-  });
-
-  test("parkedMessages lists nothing when the queue is empty", async () => {
-    expect(await operations.parkedMessages()).toEqual([]);
-  });
+  expect(messages.map(({ operationId, state }) => `${state} ${operationId}`).sort()).toEqual(
+    [
+      ...pending.map(({ operationId }) => `pending ${operationId}`),
+      ...over.map(({ operationId, state }) => `${state} ${operationId}`),
+      `gone ${gone.operationId}`,
+      "gone undefined",
+      "gone undefined",
+    ].sort(),
+  );
+  for (const { since } of messages) {
+    expect(since.getTime()).toBeGreaterThanOrEqual(before - 1_000);
+    expect(since.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+  }
 });
 
-describe("retryParked", () => {
-  test("retryParked sends the named message to the workers and leaves the others parked", async () => {
-    const [wanted, other] = [await parkedJob(), await parkedJob()];
-    await harness.send(parked, "no JSON");
+test("parkedMessages lists the same messages again, and leaves them to be retried at once", async () => {
+  const job = await parkedJob();
 
-    expect(await operations.retryParked([wanted.operationId])).toEqual({
-      retried: 1,
-      removed: 0,
-      missing: [],
-    });
+  expect(await listed()).toEqual([`pending ${job.operationId}`]);
+  expect(await listed()).toEqual([`pending ${job.operationId}`]);
+  expect(await operations.retryParked()).toMatchObject({ retried: 1 });
+});
 
-    expect(await inQueue(jobs)).toEqual([messageOf(wanted)]);
-    expect(await listed()).toEqual(["gone undefined", `pending ${other.operationId}`]);
+test("parkedMessages lists nothing when the queue is empty", async () => {
+  expect(await operations.parkedMessages()).toEqual([]);
+});
+
+test("retryParked sends the named message to the workers and leaves the others parked", async () => {
+  const [wanted, other] = [await parkedJob(), await parkedJob()];
+  await harness.send(parked, "no JSON");
+
+  expect(await operations.retryParked([wanted.operationId])).toEqual({
+    retried: 1,
+    removed: 0,
+    missing: [],
   });
 
-  test("retryParked sends all pending jobs to the workers and removes messages without one", async () => {
-    const waiting = [await parkedJob(), await parkedJob()];
-    await parkedJob({ state: "delivered" });
-    await goneJob();
-    await harness.send(parked, "no JSON", "[]", '{"version":1}');
+  expect(await inQueue(jobs)).toEqual([messageOf(wanted)]);
+  expect(await listed()).toEqual(["gone undefined", `pending ${other.operationId}`]);
+});
 
-    expect(await operations.retryParked()).toEqual({ retried: 2, removed: 5, missing: [] });
+test("retryParked sends all pending jobs to the workers and removes messages without one", async () => {
+  const waiting = [await parkedJob(), await parkedJob()];
+  await parkedJob({ state: "delivered" });
+  await goneJob();
+  await harness.send(parked, "no JSON", "[]", '{"version":1}');
 
-    expect(await inQueue(jobs)).toEqual(expect.arrayContaining(waiting.map(messageOf)));
-    expect(await operations.parkedMessages()).toEqual([]);
+  expect(await operations.retryParked()).toEqual({ retried: 2, removed: 5, missing: [] });
+
+  expect(await inQueue(jobs)).toEqual(expect.arrayContaining(waiting.map(messageOf)));
+  expect(await operations.parkedMessages()).toEqual([]);
+});
+
+test("retryParked removes the messages of jobs that are over or gone, and sends none", async () => {
+  const over = await parkedJob({ state: "failed" });
+  const gone = await goneJob();
+
+  expect(await operations.retryParked([over.operationId, gone.operationId])).toEqual({
+    retried: 0,
+    removed: 2,
+    missing: [],
   });
 
-  test("retryParked removes the messages of jobs that are over or gone, and sends none", async () => {
-    const over = await parkedJob({ state: "failed" });
-    const gone = await goneJob();
+  expect(await inQueue(jobs)).toEqual([]);
+  expect(await operations.parkedMessages()).toEqual([]);
+});
 
-    expect(await operations.retryParked([over.operationId, gone.operationId])).toEqual({
-      retried: 0,
-      removed: 2,
-      missing: [],
-    });
+test("retryParked returns an operation that is not parked as missing and changes nothing", async () => {
+  const job = await parkedJob();
 
-    expect(await inQueue(jobs)).toEqual([]);
-    expect(await operations.parkedMessages()).toEqual([]);
-  });
+  expect(await operations.retryParked(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
 
-  test("retryParked returns an operation that is not parked as missing and changes nothing", async () => {
-    const job = await parkedJob();
+  expect(await inQueue(jobs)).toEqual([]);
+  expect(await listed()).toEqual([`pending ${job.operationId}`]);
+});
 
-    expect(await operations.retryParked(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
+test("two concurrent calls of retryParked send each message once", async () => {
+  const waiting = await Promise.all(Array.from({ length: 5 }, () => parkedJob()));
 
-    expect(await inQueue(jobs)).toEqual([]);
-    expect(await listed()).toEqual([`pending ${job.operationId}`]);
-  });
+  const both = await Promise.all([operations.retryParked(), operations.retryParked()]);
 
-  test("two concurrent calls of retryParked send each message once", async () => {
-    const waiting = await Promise.all(Array.from({ length: 5 }, () => parkedJob()));
+  expect(both.reduce((sum, { retried }) => sum + retried, 0)).toBe(waiting.length);
+  expect(await inQueue(jobs)).toHaveLength(waiting.length);
+});
 
-    const both = await Promise.all([operations.retryParked(), operations.retryParked()]);
+test("retryParked deletes no message that the workers' queue has refused", async () => {
+  await parkedJob();
+  const before = harness.queues.calls.length;
+  harness.queues.inject(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
 
-    expect(both.reduce((sum, { retried }) => sum + retried, 0)).toBe(waiting.length);
-    expect(await inQueue(jobs)).toHaveLength(waiting.length);
-  });
+  await expect(operations.retryParked()).rejects.toThrow();
 
-  test("retryParked deletes no message that the workers' queue has refused", async () => {
-    await parkedJob();
-    const before = harness.queues.calls.length;
-    harness.queues.inject(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
-
-    await expect(operations.retryParked()).rejects.toThrow();
-
-    const called = harness.queues.calls.slice(before).map(({ operation }) => operation);
-    expect(called).toContain("SendMessage");
-    expect(called).not.toContain("DeleteMessage");
-  });
+  const called = harness.queues.calls.slice(before).map(({ operation }) => operation);
+  expect(called).toContain("SendMessage");
+  expect(called).not.toContain("DeleteMessage");
 });
 
 describe("pending jobs", () => {

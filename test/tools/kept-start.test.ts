@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { demoLogins } from "../../tools/demo-logins.ts";
@@ -144,92 +144,90 @@ const callers = demoLogins().filter(({ Permissions }) =>
   Permissions.includes("population-density-data:read"),
 );
 
-describe("`npm start --keep` after `kill -9`", () => {
-  test("npm start --keep after kill -9 delivers every accepted request and keeps tokens and imported data", async () => {
-    if (application === undefined) throw new Error("no login");
-    const first = await start("30,2,2,2,2,2,2");
-    const token = await tokenOf(first, application);
-    const profiles = join(folder.path, "qos-profiles.json");
-    writeFileSync(profiles, JSON.stringify([{ name: "QOS_KEPT", status: "ACTIVE" }]));
-    const imported = await spawnNcs(["import", "qos-profiles", profiles, "--local", new URL(first).port]);
-    expect(imported).toMatchObject({ code: 0 });
-    const orders = Array.from({ length: 8 }, () => ({
-      token,
-      sink: sink.urlOf({ status: 503 }, { status: 204 }),
+test("npm start --keep after kill -9 delivers every accepted request and keeps tokens and imported data", async () => {
+  if (application === undefined) throw new Error("no login");
+  const first = await start("30,2,2,2,2,2,2");
+  const token = await tokenOf(first, application);
+  const profiles = join(folder.path, "qos-profiles.json");
+  writeFileSync(profiles, JSON.stringify([{ name: "QOS_KEPT", status: "ACTIVE" }]));
+  const imported = await spawnNcs(["import", "qos-profiles", profiles, "--local", new URL(first).port]);
+  expect(imported).toMatchObject({ code: 0 });
+  const orders = Array.from({ length: 8 }, () => ({
+    token,
+    sink: sink.urlOf({ status: 503 }, { status: 204 }),
+    key: crypto.randomUUID(),
+  }));
+  const accepted = await Promise.all(orders.map((order) => place(() => first, order)));
+  const isHidden = async () =>
+    (await operationsOf(first, token)).every(({ nextAttemptAt }) => nextAttemptAt !== undefined);
+  await expect.poll(isHidden, { timeout: 60_000 }).toBe(true);
+  // A worker hides its message a moment after it has recorded the attempt. A message that a killed worker still had
+  // would be due again only when that worker's time is over, after minutes.
+  await wait(2_000);
+  await kill();
+
+  const second = await start("2,2,2,2,2,2,2", first);
+
+  const headers = { authorization: `Bearer ${token}` };
+  const kept = await fetch(`${second}/qualityondemand/qos-profiles/QOS_KEPT`, { headers });
+  expect(kept.status).toBe(200);
+  const once = new Map(accepted.map((operationId) => [operationId, 1]));
+  await expect.poll(deliveries, { timeout: 500_000 }).toEqual(once);
+  const states = async () => (await operationsOf(second, token)).map(({ state }) => state);
+  await expect.poll(states).toEqual(accepted.map(() => "DELIVERED"));
+}, 800_000);
+
+test.runIf(isLong)(
+  "npm start --keep delivers all of 200 requests when it is killed twice",
+  async () => {
+    const retrySeconds = "1,2,5,5,5,10,10,10,30,30,30,60,60";
+    let url = await start(retrySeconds);
+    const tokens = await Promise.all(callers.map((caller) => tokenOf(url, caller)));
+    const sinks = [
+      () => sink.urlOf({ status: 204 }),
+      () => sink.urlBy(() => ({ status: 204, after: wait(2_000) })),
+      () => sink.urlOf({ status: 503 }, { status: 204 }),
+    ];
+    const orders = Array.from({ length: 200 }, (_, index) => ({
+      token: tokens[index % tokens.length] ?? "",
+      sink: sinks[Math.floor(index / tokens.length) % sinks.length]?.() ?? "",
       key: crypto.randomUUID(),
     }));
-    const accepted = await Promise.all(orders.map((order) => place(() => first, order)));
-    const isHidden = async () =>
-      (await operationsOf(first, token)).every(({ nextAttemptAt }) => nextAttemptAt !== undefined);
-    await expect.poll(isHidden, { timeout: 60_000 }).toBe(true);
-    // A worker hides its message a moment after it has recorded the attempt. A message that a killed worker still had
-    // would be due again only when that worker's time is over, after minutes.
-    await wait(2_000);
-    await kill();
 
-    const second = await start("2,2,2,2,2,2,2", first);
+    const accepted = new Map<Order, string>();
+    const left = [...orders];
+    const placeNext = async (): Promise<void> => {
+      const order = left.shift();
+      if (order === undefined) return;
+      accepted.set(order, await place(() => url, order));
+      await placeNext();
+    };
+    const sending = Promise.all(Array.from({ length: 8 }, placeNext));
+    const restart = async () => {
+      await kill();
+      url = await start(retrySeconds, url);
+    };
+    await expect.poll(() => accepted.size, { timeout: 120_000 }).toBeGreaterThan(70);
+    expect(accepted.size).toBeLessThan(orders.length);
+    await restart();
+    await sending;
+    // Workers that were killed keep their permits until their time is over, as on AWS: nothing may go until then.
+    await expect.poll(() => deliveries().size, { timeout: 600_000 }).toBeGreaterThan(80);
+    expect(deliveries().size).toBeLessThan(orders.length);
+    await restart();
 
-    const headers = { authorization: `Bearer ${token}` };
-    const kept = await fetch(`${second}/qualityondemand/qos-profiles/QOS_KEPT`, { headers });
-    expect(kept.status).toBe(200);
-    const once = new Map(accepted.map((operationId) => [operationId, 1]));
-    await expect.poll(deliveries, { timeout: 500_000 }).toEqual(once);
-    const states = async () => (await operationsOf(second, token)).map(({ state }) => state);
-    await expect.poll(states).toEqual(accepted.map(() => "DELIVERED"));
-  }, 800_000);
+    const ids = new Set(accepted.values());
+    expect(ids.size).toBe(orders.length);
+    await expect.poll(() => deliveries().size, { timeout: 900_000, interval: 1_000 }).toBe(ids.size);
+    const all = async () => (await Promise.all(tokens.map((token) => operationsOf(url, token)))).flat();
+    const ended = async () => (await all()).filter(({ state }) => state === "DELIVERED").length;
+    await expect.poll(ended, { timeout: 900_000, interval: 2_000 }).toBe(orders.length);
 
-  test.runIf(isLong)(
-    "npm start --keep delivers all of 200 requests when it is killed twice",
-    async () => {
-      const retrySeconds = "1,2,5,5,5,10,10,10,30,30,30,60,60";
-      let url = await start(retrySeconds);
-      const tokens = await Promise.all(callers.map((caller) => tokenOf(url, caller)));
-      const sinks = [
-        () => sink.urlOf({ status: 204 }),
-        () => sink.urlBy(() => ({ status: 204, after: wait(2_000) })),
-        () => sink.urlOf({ status: 503 }, { status: 204 }),
-      ];
-      const orders = Array.from({ length: 200 }, (_, index) => ({
-        token: tokens[index % tokens.length] ?? "",
-        sink: sinks[Math.floor(index / tokens.length) % sinks.length]?.() ?? "",
-        key: crypto.randomUUID(),
-      }));
-
-      const accepted = new Map<Order, string>();
-      const left = [...orders];
-      const placeNext = async (): Promise<void> => {
-        const order = left.shift();
-        if (order === undefined) return;
-        accepted.set(order, await place(() => url, order));
-        await placeNext();
-      };
-      const sending = Promise.all(Array.from({ length: 8 }, placeNext));
-      const restart = async () => {
-        await kill();
-        url = await start(retrySeconds, url);
-      };
-      await expect.poll(() => accepted.size, { timeout: 120_000 }).toBeGreaterThan(70);
-      expect(accepted.size).toBeLessThan(orders.length);
-      await restart();
-      await sending;
-      // Workers that were killed keep their permits until their time is over, as on AWS: nothing may go until then.
-      await expect.poll(() => deliveries().size, { timeout: 600_000 }).toBeGreaterThan(80);
-      expect(deliveries().size).toBeLessThan(orders.length);
-      await restart();
-
-      const ids = new Set(accepted.values());
-      expect(ids.size).toBe(orders.length);
-      await expect.poll(() => deliveries().size, { timeout: 900_000, interval: 1_000 }).toBe(ids.size);
-      const all = async () => (await Promise.all(tokens.map((token) => operationsOf(url, token)))).flat();
-      const ended = async () => (await all()).filter(({ state }) => state === "DELIVERED").length;
-      await expect.poll(ended, { timeout: 900_000, interval: 2_000 }).toBe(orders.length);
-
-      // Orders that were sent again are the same operations, and only what was under way is delivered again.
-      expect(new Set((await all()).map(({ operationId }) => operationId))).toEqual(ids);
-      const repeated = [...deliveries().values()].filter((times) => times > 1);
-      expect(repeated.length).toBeLessThanOrEqual(2 * workers);
-      expect(Math.max(1, ...repeated)).toBeLessThanOrEqual(3);
-    },
-    2_400_000,
-  );
-});
+    // Orders that were sent again are the same operations, and only what was under way is delivered again.
+    expect(new Set((await all()).map(({ operationId }) => operationId))).toEqual(ids);
+    const repeated = [...deliveries().values()].filter((times) => times > 1);
+    expect(repeated.length).toBeLessThanOrEqual(2 * workers);
+    expect(Math.max(1, ...repeated)).toBeLessThanOrEqual(3);
+  },
+  2_400_000,
+);

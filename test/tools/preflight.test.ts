@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
@@ -123,156 +123,148 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-describe("`ncs preflight`", () => {
-  test("ncs preflight exits with 0 for an account with enough of each quota", async () => {
-    const { code, stdout, stderr } = await runNcs(["preflight"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const lines = stdout.trimEnd().split("\n");
-    expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(9);
-    expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
-    expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
-    expect(lines.at(-1)).toBe("Everything in the account and region shares its quotas.");
-  });
+test("ncs preflight exits with 0 for an account with enough of each quota", async () => {
+  const { code, stdout, stderr } = await runNcs(["preflight"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(9);
+  expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
+  expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
+  expect(lines.at(-1)).toBe("Everything in the account and region shares its quotas.");
+});
 
-  test("ncs preflight exits with 1 for a new account and lists each quota to raise with its command", async () => {
-    account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
-    const { code, stdout, stderr } = await runNcs(["preflight"]);
-    expect(code).toBe(1);
-    expect(stderr).toBe("3 of 9 are lower than what prod can use\n");
-    expect(stdout).toContain(
-      `raise  concurrent executions of functions: prod can use ${executions}, the account has 10\n`,
-    );
-    expect(stdout).toContain(`--service-code lambda --quota-code L-B99A9384 --desired-value ${executions}\n`);
-    expect(stdout).toContain(
-      `--service-code apigateway --quota-code L-8A5B8E43 --desired-value ${rate}, or `,
-    );
-    expect(stdout).toContain("deploy with a lower throttlingBurst");
-  });
-
-  test.each([
-    ["dev", 200],
-    ["prod", 300],
-  ])(
-    "ncs preflight exits with 0 for %s in a small region with throttlingRate=20",
-    async (stage, executions) => {
-      account = { ...usual, executions, rate: 2_500, burst: 1_250 };
-      const throttlingRate = "20";
-      const { code, stdout } = await runNcs([
-        "preflight",
-        "-c",
-        `stage=${stage}`,
-        "-c",
-        `throttlingRate=${throttlingRate}`,
-      ]);
-      expect(code).toBe(0);
-      const { rate } = totalThrottling(settingsOf({ stage, throttlingRate }));
-      expect(stdout).toContain(`requests a second to APIs: ${stage} can use ${rate}, the account has 2500`);
-    },
+test("ncs preflight exits with 1 for a new account and lists each quota to raise with its command", async () => {
+  account = { ...usual, executions: 10, rate: 2_500, burst: 1_250 };
+  const { code, stdout, stderr } = await runNcs(["preflight"]);
+  expect(code).toBe(1);
+  expect(stderr).toBe("3 of 9 are lower than what prod can use\n");
+  expect(stdout).toContain(
+    `raise  concurrent executions of functions: prod can use ${executions}, the account has 10\n`,
   );
+  expect(stdout).toContain(`--service-code lambda --quota-code L-B99A9384 --desired-value ${executions}\n`);
+  expect(stdout).toContain(`--service-code apigateway --quota-code L-8A5B8E43 --desired-value ${rate}, or `);
+  expect(stdout).toContain("deploy with a lower throttlingBurst");
+});
 
-  test("ncs preflight exits with 1 when a new table bears less than the API lets through, and says what to warm", async () => {
-    tables = {};
-    const { code, stdout, stderr } = await runNcs(["preflight"]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "1 of 9 are lower than what prod can use\n" });
-    expect(stdout).toContain(
-      `ok     warm read units a second of densities: prod can use ${densities * 2}, the table has 12000\n`,
-    );
-    expect(stdout).toContain(
-      `raise  warm write units a second of quotas: prod can use ${counted}, the table has 4000\n`,
-    );
-    expect(stdout).toContain(
-      `ok     warm write units a second of access-records: prod can use ${recorded}, the table has 4000\n`,
-    );
-    expect(stdout).toContain(`deploy with -c warmThroughput.quotas=12000:${counted}, or `);
-    const percent = Math.floor((100 * 4_000) / counted);
-    expect(stdout).toContain(
-      `first  warm write units a second of quotas would throttle first, at ${percent} % of the requests that`,
-    );
-  });
-
-  test("ncs preflight counts what the deployment is about to warm", async () => {
-    tables = {};
-    const warming = ["densities=30000:4000", "quotas=12000:10000"].flatMap((one) => [
+test.each([
+  ["dev", 200],
+  ["prod", 300],
+])(
+  "ncs preflight exits with 0 for %s in a small region with throttlingRate=20",
+  async (stage, executions) => {
+    account = { ...usual, executions, rate: 2_500, burst: 1_250 };
+    const throttlingRate = "20";
+    const { code, stdout } = await runNcs([
+      "preflight",
       "-c",
-      `warmThroughput.${one}`,
+      `stage=${stage}`,
+      "-c",
+      `throttlingRate=${throttlingRate}`,
     ]);
-    const { code, stdout } = await runNcs(["preflight", ...warming]);
     expect(code).toBe(0);
-    expect(stdout).toContain("the table has 30000\n");
-  });
+    const { rate } = totalThrottling(settingsOf({ stage, throttlingRate }));
+    expect(stdout).toContain(`requests a second to APIs: ${stage} can use ${rate}, the account has 2500`);
+  },
+);
 
-  test("ncs preflight takes expected requests, and says what would throttle first and when", async () => {
-    tables["NetworkCapabilities-densities"] = { reads: 13_000, writes: 4_000 };
-    const expecting = (perSecond: number) =>
-      runNcs(["preflight", "--densities", String(perSecond), "--others", "1000"]);
-    const { code, stdout } = await expecting(6_000);
-    expect(code).toBe(0);
-    expect(stdout).toContain(
-      "warm read units a second of densities: prod needs 12000, the table has 13000\n",
-    );
-    expect(stdout).toContain("requests a second to APIs: prod needs 7000, the account has 10000\n");
-    expect(stdout).toContain(
-      "first  warm read units a second of densities would throttle first, at 108 % of the expected requests\n",
-    );
-    const more = await expecting(7_000);
-    expect({ code: more.code, stderr: more.stderr }).toEqual({
-      code: 1,
-      stderr: "1 of 9 are lower than what prod needs\n",
-    });
-    expect(more.stdout).toContain("deploy with -c warmThroughput.densities=14000:4000, or ");
-  });
+test("ncs preflight exits with 1 when a new table bears less than the API lets through, and says what to warm", async () => {
+  tables = {};
+  const { code, stdout, stderr } = await runNcs(["preflight"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "1 of 9 are lower than what prod can use\n" });
+  expect(stdout).toContain(
+    `ok     warm read units a second of densities: prod can use ${densities * 2}, the table has 12000\n`,
+  );
+  expect(stdout).toContain(
+    `raise  warm write units a second of quotas: prod can use ${counted}, the table has 4000\n`,
+  );
+  expect(stdout).toContain(
+    `ok     warm write units a second of access-records: prod can use ${recorded}, the table has 4000\n`,
+  );
+  expect(stdout).toContain(`deploy with -c warmThroughput.quotas=12000:${counted}, or `);
+  const percent = Math.floor((100 * 4_000) / counted);
+  expect(stdout).toContain(
+    `first  warm write units a second of quotas would throttle first, at ${percent} % of the requests that`,
+  );
+});
 
-  test("ncs preflight says that a table of access records would throttle first where only that of quotas is warm", async () => {
-    delete tables["NetworkCapabilities-access-records"];
-    const { code, stdout } = await runNcs(["preflight", "--densities", "0", "--others", "5000"]);
-    expect(code).toBe(1);
-    expect(stdout).toContain("deploy with -c warmThroughput.access-records=12000:5000, or ");
-    expect(stdout).toContain(
-      "first  warm write units a second of access-records would throttle first, at 80 % ",
-    );
-  });
+test("ncs preflight counts what the deployment is about to warm", async () => {
+  tables = {};
+  const warming = ["densities=30000:4000", "quotas=12000:10000"].flatMap((one) => [
+    "-c",
+    `warmThroughput.${one}`,
+  ]);
+  const { code, stdout } = await runNcs(["preflight", ...warming]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("the table has 30000\n");
+});
 
-  test("ncs preflight counts the code that other functions store", async () => {
-    account.usedCodeBytes = 74.5 * 2 ** 30;
-    const { code, stdout } = await runNcs(["preflight"]);
-    expect(code).toBe(1);
-    expect(stdout).toContain("with a year of releases: prod can use 76, the account has 75\n");
-    expect(stdout).toContain("--service-code lambda --quota-code L-2ACBD22F --desired-value 76, or delete");
+test("ncs preflight takes expected requests, and says what would throttle first and when", async () => {
+  tables["NetworkCapabilities-densities"] = { reads: 13_000, writes: 4_000 };
+  const expecting = (perSecond: number) =>
+    runNcs(["preflight", "--densities", String(perSecond), "--others", "1000"]);
+  const { code, stdout } = await expecting(6_000);
+  expect(code).toBe(0);
+  expect(stdout).toContain("warm read units a second of densities: prod needs 12000, the table has 13000\n");
+  expect(stdout).toContain("requests a second to APIs: prod needs 7000, the account has 10000\n");
+  expect(stdout).toContain(
+    "first  warm read units a second of densities would throttle first, at 108 % of the expected requests\n",
+  );
+  const more = await expecting(7_000);
+  expect({ code: more.code, stderr: more.stderr }).toEqual({
+    code: 1,
+    stderr: "1 of 9 are lower than what prod needs\n",
   });
+  expect(more.stdout).toContain("deploy with -c warmThroughput.densities=14000:4000, or ");
+});
 
-  test("ncs preflight counts reserved executions", async () => {
-    const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
-    expect((await runNcs(reserving)).stdout).toContain(
-      `prod can use ${executions - 50 + 900}, the account has 1000`,
-    );
-  });
+test("ncs preflight says that a table of access records would throttle first where only that of quotas is warm", async () => {
+  delete tables["NetworkCapabilities-access-records"];
+  const { code, stdout } = await runNcs(["preflight", "--densities", "0", "--others", "5000"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("deploy with -c warmThroughput.access-records=12000:5000, or ");
+  expect(stdout).toContain(
+    "first  warm write units a second of access-records would throttle first, at 80 % ",
+  );
+});
 
-  test("ncs preflight counts the executions of a distributed import", async () => {
-    const importing = ["preflight", "-c", "densityImport=true"];
-    expect((await runNcs(importing)).stdout).toContain(
-      `prod can use ${executions + 40}, the account has 1000`,
-    );
-  });
+test("ncs preflight counts the code that other functions store", async () => {
+  account.usedCodeBytes = 74.5 * 2 ** 30;
+  const { code, stdout } = await runNcs(["preflight"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("with a year of releases: prod can use 76, the account has 75\n");
+  expect(stdout).toContain("--service-code lambda --quota-code L-2ACBD22F --desired-value 76, or delete");
+});
 
-  test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {
-    account.role = "arn:aws:iam::123456789012:role/logs";
-    expect((await runNcs(["preflight"])).stdout).toContain("-c gatewayLogRole=existing");
-    const { stdout } = await runNcs(["preflight", "-c", "gatewayLogRole=existing"]);
-    expect(stdout).not.toContain("note ");
-  });
+test("ncs preflight counts reserved executions", async () => {
+  const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
+  expect((await runNcs(reserving)).stdout).toContain(
+    `prod can use ${executions - 50 + 900}, the account has 1000`,
+  );
+});
 
-  test.each([
-    [["-c", "throttlingRate"], "throttlingRate must be name=value"],
-    [["--densities", "10"], "--densities and --others must be given together"],
-    [["-c", "stage=staging"], "stage must be dev or prod"],
-  ])("ncs preflight %j exits with 1 and the reason", async (args, message) => {
-    const { code, stderr } = await runNcs(["preflight", ...args]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n` });
-  });
+test("ncs preflight counts the executions of a distributed import", async () => {
+  const importing = ["preflight", "-c", "densityImport=true"];
+  expect((await runNcs(importing)).stdout).toContain(`prod can use ${executions + 40}, the account has 1000`);
+});
 
-  test("ncs preflight exits with 1 and names the quota that AWS does not return", async () => {
-    delete account.burst;
-    const { code, stderr } = await runNcs(["preflight"]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "AWS does not say API Gateway's burst\n" });
-  });
+test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {
+  account.role = "arn:aws:iam::123456789012:role/logs";
+  expect((await runNcs(["preflight"])).stdout).toContain("-c gatewayLogRole=existing");
+  const { stdout } = await runNcs(["preflight", "-c", "gatewayLogRole=existing"]);
+  expect(stdout).not.toContain("note ");
+});
+
+test.each([
+  [["-c", "throttlingRate"], "throttlingRate must be name=value"],
+  [["--densities", "10"], "--densities and --others must be given together"],
+  [["-c", "stage=staging"], "stage must be dev or prod"],
+])("ncs preflight %j exits with 1 and the reason", async (args, message) => {
+  const { code, stderr } = await runNcs(["preflight", ...args]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n` });
+});
+
+test("ncs preflight exits with 1 and names the quota that AWS does not return", async () => {
+  delete account.burst;
+  const { code, stderr } = await runNcs(["preflight"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "AWS does not say API Gateway's burst\n" });
 });

@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
@@ -48,114 +48,112 @@ const ways: Record<string, (started: NpmProgram) => unknown> = {
 };
 const end = (how: string, started: NpmProgram) => ways[how]?.(started);
 
-describe("`npm start`", () => {
-  test("npm start prints one line when it can answer, takes at most 400 MB, and exits with 0 after SIGTERM", async () => {
-    const started = npmStart("--port", "0");
-    const url = await listening(started);
+test("npm start prints one line when it can answer, takes at most 400 MB, and exits with 0 after SIGTERM", async () => {
+  const started = npmStart("--port", "0");
+  const url = await listening(started);
 
-    if (process.platform === "linux") {
-      const atRest = () => residentMegabytes(started.processes());
-      expect(atRest()).toBeGreaterThan(50);
-      await expect.poll(atRest, { timeout: 20_000 }).toBeLessThanOrEqual(400);
-    }
-    await end("SIGTERM", started);
-
-    expect(await started.ended).toBe(0);
-    await expectNothingLeft(started);
-    await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
-    expect(started.output()).toBe(`Listening on ${url}\n`);
-  }, 120_000);
-
-  test("npm start --data imports into its own tables whatever account the shell names, has the token endpoint unless it is off, and leaves nothing behind", async () => {
-    const data = temporaryFolder("start-data-");
-    copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
-    // Without densities of its own it gets those of the demo city, which takes longer than the rest.
-    const row = "u05kqxy,2026-11-20T12:00:00Z,20";
-    if (!isWhole) writeFileSync(join(data.path, "density.csv"), `geohash,startTime,people\n${row}\n`);
-    const shell = {
-      AWS_PROFILE: "no-such-profile",
-      AWS_ENDPOINT_URL: "http://127.0.0.1:1",
-      // Another assembly, which takes longer than the rest to make.
-      TOKEN_ENDPOINT: isWhole ? "off" : "on",
-    };
-    const started = npmStartIn(shell, "--port", "0", "--data", data.path);
-    const url = await listening(started);
-    const metadata = await fetch(`${url}/.well-known/openid-configuration`);
-    expect(metadata.status).toBe(isWhole ? 404 : 200);
-    data.remove();
-    await expectNothingLeftAfter("closing the terminal", started);
-  }, 120_000);
-
-  test.runIf(isWhole).each(["closing the terminal", "Ctrl-C, twice"])(
-    "npm start leaves nothing behind after %s",
-    async (how) => {
-      const started = npmStart("--port", "0");
-      await listening(started);
-      await expectNothingLeftAfter(how, started);
-    },
-    120_000,
-  );
-
-  async function expectNothingLeftAfter(how: string, started: NpmProgram): Promise<void> {
-    expect(started.temporary()).not.toEqual([]);
-    await end(how, started);
-    await started.ended;
-    await expectNothingLeft(started);
+  if (process.platform === "linux") {
+    const atRest = () => residentMegabytes(started.processes());
+    expect(atRest()).toBeGreaterThan(50);
+    await expect.poll(atRest, { timeout: 20_000 }).toBeLessThanOrEqual(400);
   }
+  await end("SIGTERM", started);
 
-  // How far a start has come after so many milliseconds depends on the machine: before the program
-  // listens for signals it ends as any program does, by the signal, and after that with 0.
-  const moments = [
-    [200, "Ctrl-C"],
-    [0, "SIGTERM"],
-    [2_000, "closing the terminal"],
-    [3_000, "SIGTERM"],
-    [5_000, "Ctrl-C, twice"],
-  ] as const;
-  test.each(sampleOf(moments, 1))(
-    "npm start leaves nothing behind when it is ended after %d ms by %s",
-    async (delay, how) => {
-      const started = npmStart("--port", "0");
-      await wait(delay);
+  expect(await started.ended).toBe(0);
+  await expectNothingLeft(started);
+  await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
+  expect(started.output()).toBe(`Listening on ${url}\n`);
+}, 120_000);
 
-      await end(how, started);
+test("npm start --data imports into its own tables whatever account the shell names, has the token endpoint unless it is off, and leaves nothing behind", async () => {
+  const data = temporaryFolder("start-data-");
+  copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
+  // Without densities of its own it gets those of the demo city, which takes longer than the rest.
+  const row = "u05kqxy,2026-11-20T12:00:00Z,20";
+  if (!isWhole) writeFileSync(join(data.path, "density.csv"), `geohash,startTime,people\n${row}\n`);
+  const shell = {
+    AWS_PROFILE: "no-such-profile",
+    AWS_ENDPOINT_URL: "http://127.0.0.1:1",
+    // Another assembly, which takes longer than the rest to make.
+    TOKEN_ENDPOINT: isWhole ? "off" : "on",
+  };
+  const started = npmStartIn(shell, "--port", "0", "--data", data.path);
+  const url = await listening(started);
+  const metadata = await fetch(`${url}/.well-known/openid-configuration`);
+  expect(metadata.status).toBe(isWhole ? 404 : 200);
+  data.remove();
+  await expectNothingLeftAfter("closing the terminal", started);
+}, 120_000);
 
-      const code = await started.ended;
-      if (how === "SIGTERM") expect(code).toBe(0);
-      await expectNothingLeft(started);
-    },
-    180_000,
-  );
+test.runIf(isWhole).each(["closing the terminal", "Ctrl-C, twice"])(
+  "npm start leaves nothing behind after %s",
+  async (how) => {
+    const started = npmStart("--port", "0");
+    await listening(started);
+    await expectNothingLeftAfter(how, started);
+  },
+  120_000,
+);
 
-  test.each(sampleOf([[["--port", "70000"]], [["--bogus"]]], 1))(
-    "npm start exits with 2 for the arguments %j",
-    async (args) => {
-      expect(await npmStart(...args).ended).toBe(2);
-    },
-    180_000,
-  );
+async function expectNothingLeftAfter(how: string, started: NpmProgram): Promise<void> {
+  expect(started.temporary()).not.toEqual([]);
+  await end(how, started);
+  await started.ended;
+  await expectNothingLeft(started);
+}
 
-  const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
-    ["a port that is taken", (taken) => ["--port", taken]],
-    ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
-    ["a folder without data", () => ["--port", "0", "--data", "docs"]],
-    ["to keep state in a folder that has other files", () => ["--port", "0", "--keep", "docs"]],
-  ];
-  test.each(sampleOf(unusable, 1))(
-    "npm start refuses %s before it builds anything",
-    async (_, argsFor) => {
-      const taken = await listen(createServer(), 0);
-      try {
-        const started = npmStart(...argsFor(new URL(taken.url).port));
-        const made: string[] = [];
-        const looking = setInterval(() => made.push(...started.temporary()), 10);
-        expect(await started.ended).toBe(1);
-        clearInterval(looking);
-        expect(made).toEqual([]);
-      } finally {
-        await taken.close();
-      }
-    },
-    180_000,
-  );
-});
+// How far a start has come after so many milliseconds depends on the machine: before the program
+// listens for signals it ends as any program does, by the signal, and after that with 0.
+const moments = [
+  [200, "Ctrl-C"],
+  [0, "SIGTERM"],
+  [2_000, "closing the terminal"],
+  [3_000, "SIGTERM"],
+  [5_000, "Ctrl-C, twice"],
+] as const;
+test.each(sampleOf(moments, 1))(
+  "npm start leaves nothing behind when it is ended after %d ms by %s",
+  async (delay, how) => {
+    const started = npmStart("--port", "0");
+    await wait(delay);
+
+    await end(how, started);
+
+    const code = await started.ended;
+    if (how === "SIGTERM") expect(code).toBe(0);
+    await expectNothingLeft(started);
+  },
+  180_000,
+);
+
+test.each(sampleOf([[["--port", "70000"]], [["--bogus"]]], 1))(
+  "npm start exits with 2 for the arguments %j",
+  async (args) => {
+    expect(await npmStart(...args).ended).toBe(2);
+  },
+  180_000,
+);
+
+const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
+  ["a port that is taken", (taken) => ["--port", taken]],
+  ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
+  ["a folder without data", () => ["--port", "0", "--data", "docs"]],
+  ["to keep state in a folder that has other files", () => ["--port", "0", "--keep", "docs"]],
+];
+test.each(sampleOf(unusable, 1))(
+  "npm start refuses %s before it builds anything",
+  async (_, argsFor) => {
+    const taken = await listen(createServer(), 0);
+    try {
+      const started = npmStart(...argsFor(new URL(taken.url).port));
+      const made: string[] = [];
+      const looking = setInterval(() => made.push(...started.temporary()), 10);
+      expect(await started.ended).toBe(1);
+      clearInterval(looking);
+      expect(made).toEqual([]);
+    } finally {
+      await taken.close();
+    }
+  },
+  180_000,
+);

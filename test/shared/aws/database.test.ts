@@ -16,7 +16,7 @@ import {
 } from "../../../shared/aws/database.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
-import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
+import { captureOutput } from "../../support/pipeline.ts";
 import { isWhole } from "../../support/sample.ts";
 import { countingServer } from "../../support/signed.ts";
 
@@ -376,33 +376,4 @@ describe("a faulty DynamoDB", () => {
       expect(server.requests()).toBe(1);
     },
   );
-
-  test("serve responds 200 and logs NCS-010 when the quota cannot be counted", async () => {
-    const { server } = await facing(() => {});
-    await server.close();
-    vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1");
-    vi.stubEnv("DAILY_QUOTA", "1");
-    const { serve } = await import("../../../shared/http/serve.ts");
-    const { endpoint } = await import("../../../shared/endpoint.ts");
-    const declaration = endpoint({
-      id: "test/uncounted",
-      operationId: "uncounted",
-      summary: "Uncounted",
-      description: "Uncounted.",
-      method: "GET",
-      path: "/uncounted",
-      aliases: [],
-      scope: "qos-profiles:read",
-      responses: { 200: z.object({}) },
-      errors: [],
-    });
-
-    const event = eventOf({ authorizer: authorizerContext() });
-    const result = await serve(declaration, async ({ reply }) => reply(200, {}))(event, {
-      getRemainingTimeInMillis: () => 10_000,
-    });
-
-    expect(result.statusCode).toBe(200);
-    expect(output.text()).toContain("NCS-010");
-  });
 });

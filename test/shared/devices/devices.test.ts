@@ -33,30 +33,28 @@ async function find(device: Device) {
   return identifier === undefined ? undefined : await findDevice(identifier, signal);
 }
 
-describe("identifiersOf", () => {
-  const device = { phoneNumber: "+34600000001", ipv6Address: "2001:db8::1" };
+const device = { phoneNumber: "+34600000001", ipv6Address: "2001:db8::1" };
 
-  test("identifiersOf returns phone number, IPv4 and IPv6 in this order and no access identifier", () => {
-    const ipv4Address = { publicAddress: "203.0.113.1", publicPort: 1 };
-    const keys = identifiersOf({ ...device, ipv4Address, networkAccessIdentifier: "a@b" }).map(
-      ({ key }) => key.split("#")[0],
-    );
-    expect(keys).toEqual(["phone", "ipv4", "ipv6"]);
-    expect(identifiersOf({ networkAccessIdentifier: "a@b" })).toEqual([]);
-  });
+test("identifiersOf returns phone number, IPv4 and IPv6 in this order and no access identifier", () => {
+  const ipv4Address = { publicAddress: "203.0.113.1", publicPort: 1 };
+  const keys = identifiersOf({ ...device, ipv4Address, networkAccessIdentifier: "a@b" }).map(
+    ({ key }) => key.split("#")[0],
+  );
+  expect(keys).toEqual(["phone", "ipv4", "ipv6"]);
+  expect(identifiersOf({ networkAccessIdentifier: "a@b" })).toEqual([]);
+});
 
-  test("identifiersOf returns the same key for every address of a /64, however it is written", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
-        const long = groups.map((group) => group.toString(16).padStart(4, "0")).join(":");
-        const sameNetwork = [...groups.slice(0, 4), 1, 2, 3, 4].map((group) => group.toString(16)).join(":");
-        const shortened = new URL(`http://[${long}]`).hostname.slice(1, -1).toUpperCase();
-        const keyOf = (ipv6Address: string) => identifiersOf({ ipv6Address })[0]?.key;
-        expect(keyOf(shortened)).toBe(keyOf(long));
-        expect(keyOf(sameNetwork)).toBe(keyOf(long));
-      }),
-    );
-  });
+test("identifiersOf returns the same key for every address of a /64, however it is written", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
+      const long = groups.map((group) => group.toString(16).padStart(4, "0")).join(":");
+      const sameNetwork = [...groups.slice(0, 4), 1, 2, 3, 4].map((group) => group.toString(16)).join(":");
+      const shortened = new URL(`http://[${long}]`).hostname.slice(1, -1).toUpperCase();
+      const keyOf = (ipv6Address: string) => identifiersOf({ ipv6Address })[0]?.key;
+      expect(keyOf(shortened)).toBe(keyOf(long));
+      expect(keyOf(sameNetwork)).toBe(keyOf(long));
+    }),
+  );
 });
 
 describe("request subject", () => {

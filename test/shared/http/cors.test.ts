@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { endpoints } from "../../../functions/areas.ts";
 import { originsPattern } from "../../../infra/origins.ts";
 import type { Endpoint } from "../../../shared/endpoint.ts";
@@ -8,33 +8,31 @@ afterEach(() => vi.unstubAllEnvs());
 
 const allowed = "https://app.example";
 
-describe("withCors", () => {
-  test("withCors adds no header while no origin is allowed", () => {
-    for (const list of [undefined, ""]) {
-      vi.stubEnv("CORS_ORIGINS", list);
-      expect(withCors({ link: "<a>" }, allowed)).toEqual({ link: "<a>" });
-    }
-  });
-
-  test("withCors names only the origin of the request when it is allowed", () => {
-    vi.stubEnv("CORS_ORIGINS", originsPattern(["https://other.example", allowed]));
-    expect(withCors({ link: "<a>" }, allowed)).toEqual({
-      link: "<a>",
-      vary: "origin",
-      "access-control-allow-origin": allowed,
-      "access-control-expose-headers": exposedHeaders,
-    });
-  });
-
-  test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined])(
-    "withCors adds nothing but vary for the origin %s",
-    (origin) => {
-      vi.stubEnv("CORS_ORIGINS", originsPattern([allowed]));
-      expect(withCors({}, origin)).toEqual({ vary: "origin" });
-      expect(withCors({ vary: "accept-encoding" }, origin)).toEqual({ vary: "accept-encoding, origin" });
-    },
-  );
+test("withCors adds no header while no origin is allowed", () => {
+  for (const list of [undefined, ""]) {
+    vi.stubEnv("CORS_ORIGINS", list);
+    expect(withCors({ link: "<a>" }, allowed)).toEqual({ link: "<a>" });
+  }
 });
+
+test("withCors names only the origin of the request when it is allowed", () => {
+  vi.stubEnv("CORS_ORIGINS", originsPattern(["https://other.example", allowed]));
+  expect(withCors({ link: "<a>" }, allowed)).toEqual({
+    link: "<a>",
+    vary: "origin",
+    "access-control-allow-origin": allowed,
+    "access-control-expose-headers": exposedHeaders,
+  });
+});
+
+test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined])(
+  "withCors adds nothing but vary for the origin %s",
+  (origin) => {
+    vi.stubEnv("CORS_ORIGINS", originsPattern([allowed]));
+    expect(withCors({}, origin)).toEqual({ vary: "origin" });
+    expect(withCors({ vary: "accept-encoding" }, origin)).toEqual({ vary: "accept-encoding, origin" });
+  },
+);
 
 test("exposedHeaders has every header that an endpoint declares", () => {
   const safelisted = [

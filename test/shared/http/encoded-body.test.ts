@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { createGunzip, gunzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { encodedBody } from "../../../shared/http/encoded-body.ts";
 
 async function* chunksOf(text: string): AsyncGenerator<Buffer> {
@@ -10,89 +10,87 @@ async function* chunksOf(text: string): AsyncGenerator<Buffer> {
 const small = '{"said":"word"}';
 const large = JSON.stringify(Array.from({ length: 90_000 }, (_, index) => ({ index })));
 
-describe("encodedBody", () => {
-  test("encodedBody leaves a small body as it is", async () => {
-    const { headers, chunks } = await encodedBody(chunksOf(small), "gzip");
-    expect(headers).toEqual({ vary: "accept-encoding" });
-    expect(String(await buffer(chunks))).toBe(small);
-  });
-
-  test("encodedBody returns an empty body for no chunks", async () => {
-    const { chunks } = await encodedBody(chunksOf(""), "gzip");
-    expect(await buffer(chunks)).toHaveLength(0);
-  });
-
-  test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
-    "encodedBody compresses a large body for Accept-Encoding %s",
-    async (accepted) => {
-      const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
-      expect(headers).toEqual({ "content-encoding": "gzip", vary: "accept-encoding" });
-      const bytes = await buffer(chunks);
-      expect(bytes.length).toBeLessThan(large.length / 4);
-      expect(gunzipSync(bytes).toString() === large).toBe(true);
-    },
-  );
-
-  test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", "gzip;q=x"])(
-    "encodedBody does not compress a large body for Accept-Encoding %s",
-    async (accepted) => {
-      const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
-      expect(headers).toEqual({ vary: "accept-encoding" });
-      expect(String(await buffer(chunks)) === large).toBe(true);
-    },
-  );
-
-  test("encodedBody flushes each chunk so that it can be read before the next one is written", async () => {
-    let isAsked = false;
-    let end = () => {};
-    const slow = async function* () {
-      yield Buffer.from(large.slice(0, 65_536));
-      isAsked = true;
-      await new Promise<void>((resolve) => {
-        end = resolve;
-      });
-    };
-    const { chunks } = await encodedBody(slow(), "gzip");
-    const gunzip = createGunzip();
-    let read = "";
-    gunzip.on("data", (chunk) => (read += chunk));
-    for await (const chunk of chunks) {
-      await new Promise((resolve) => gunzip.write(chunk, resolve));
-      if (read.length === 65_536) end();
-    }
-    expect(read).toBe(large.slice(0, 65_536));
-    expect(isAsked).toBe(true);
-  });
-
-  test.each(["gzip", "identity"])(
-    "encodedBody throws what its chunks throw, with Accept-Encoding %s",
-    async (accepted) => {
-      const failing = (after: number) =>
-        async function* () {
-          for (let index = 0; index < after; index++) yield Buffer.alloc(65_536, "x");
-          throw new RangeError("broken");
-        };
-      await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
-      const { chunks } = await encodedBody(failing(3)(), accepted);
-      await expect(buffer(chunks)).rejects.toThrow(RangeError);
-    },
-  );
-
-  test.each(["gzip", "identity"])(
-    "encodedBody ends its source before a reader that stops early goes on, with Accept-Encoding %s",
-    async (accepted) => {
-      let hasEnded = false;
-      const source = async function* () {
-        try {
-          yield* chunksOf(large);
-        } finally {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-          hasEnded = true;
-        }
-      };
-      const { chunks } = await encodedBody(source(), accepted);
-      for await (const _ of chunks) break;
-      expect(hasEnded).toBe(true);
-    },
-  );
+test("encodedBody leaves a small body as it is", async () => {
+  const { headers, chunks } = await encodedBody(chunksOf(small), "gzip");
+  expect(headers).toEqual({ vary: "accept-encoding" });
+  expect(String(await buffer(chunks))).toBe(small);
 });
+
+test("encodedBody returns an empty body for no chunks", async () => {
+  const { chunks } = await encodedBody(chunksOf(""), "gzip");
+  expect(await buffer(chunks)).toHaveLength(0);
+});
+
+test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
+  "encodedBody compresses a large body for Accept-Encoding %s",
+  async (accepted) => {
+    const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
+    expect(headers).toEqual({ "content-encoding": "gzip", vary: "accept-encoding" });
+    const bytes = await buffer(chunks);
+    expect(bytes.length).toBeLessThan(large.length / 4);
+    expect(gunzipSync(bytes).toString() === large).toBe(true);
+  },
+);
+
+test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", "gzip;q=x"])(
+  "encodedBody does not compress a large body for Accept-Encoding %s",
+  async (accepted) => {
+    const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
+    expect(headers).toEqual({ vary: "accept-encoding" });
+    expect(String(await buffer(chunks)) === large).toBe(true);
+  },
+);
+
+test("encodedBody flushes each chunk so that it can be read before the next one is written", async () => {
+  let isAsked = false;
+  let end = () => {};
+  const slow = async function* () {
+    yield Buffer.from(large.slice(0, 65_536));
+    isAsked = true;
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  };
+  const { chunks } = await encodedBody(slow(), "gzip");
+  const gunzip = createGunzip();
+  let read = "";
+  gunzip.on("data", (chunk) => (read += chunk));
+  for await (const chunk of chunks) {
+    await new Promise((resolve) => gunzip.write(chunk, resolve));
+    if (read.length === 65_536) end();
+  }
+  expect(read).toBe(large.slice(0, 65_536));
+  expect(isAsked).toBe(true);
+});
+
+test.each(["gzip", "identity"])(
+  "encodedBody throws what its chunks throw, with Accept-Encoding %s",
+  async (accepted) => {
+    const failing = (after: number) =>
+      async function* () {
+        for (let index = 0; index < after; index++) yield Buffer.alloc(65_536, "x");
+        throw new RangeError("broken");
+      };
+    await expect(encodedBody(failing(0)(), accepted)).rejects.toThrow(RangeError);
+    const { chunks } = await encodedBody(failing(3)(), accepted);
+    await expect(buffer(chunks)).rejects.toThrow(RangeError);
+  },
+);
+
+test.each(["gzip", "identity"])(
+  "encodedBody ends its source before a reader that stops early goes on, with Accept-Encoding %s",
+  async (accepted) => {
+    let hasEnded = false;
+    const source = async function* () {
+      try {
+        yield* chunksOf(large);
+      } finally {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        hasEnded = true;
+      }
+    };
+    const { chunks } = await encodedBody(source(), accepted);
+    for await (const _ of chunks) break;
+    expect(hasEnded).toBe(true);
+  },
+);

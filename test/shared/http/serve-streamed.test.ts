@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import type { Handle } from "../../../shared/http/request.ts";
@@ -48,122 +48,120 @@ beforeEach(() => {
 });
 afterEach(() => output.stop());
 
-describe("serveStreamed", () => {
-  test("serveStreamed sends every chunk with the usual headers and logs one line with the bytes", async () => {
-    const { statusCode, headers, body, fault } = await calling(async ({ stream }) => stream(200, notes(100)));
-    expect({ statusCode, fault }).toEqual({ statusCode: 200, fault: undefined });
-    expect(headers).toMatchObject({ "content-type": "application/json", vary: "accept-encoding" });
-    expect(headers["x-correlator"]).toMatch(/./);
-    expect(JSON.parse(String(body))).toHaveLength(101);
-    expect(lines("NCS-001")).toMatchObject([{ status: 200, bytes: body.length, operation: "listNotes" }]);
-    expect(lines("NCS-001")[0].firstByteMilliseconds).toBeLessThanOrEqual(lines("NCS-001")[0].milliseconds);
-  });
+test("serveStreamed sends every chunk with the usual headers and logs one line with the bytes", async () => {
+  const { statusCode, headers, body, fault } = await calling(async ({ stream }) => stream(200, notes(100)));
+  expect({ statusCode, fault }).toEqual({ statusCode: 200, fault: undefined });
+  expect(headers).toMatchObject({ "content-type": "application/json", vary: "accept-encoding" });
+  expect(headers["x-correlator"]).toMatch(/./);
+  expect(JSON.parse(String(body))).toHaveLength(101);
+  expect(lines("NCS-001")).toMatchObject([{ status: 200, bytes: body.length, operation: "listNotes" }]);
+  expect(lines("NCS-001")[0].firstByteMilliseconds).toBeLessThanOrEqual(lines("NCS-001")[0].milliseconds);
+});
 
-  test("serveStreamed compresses the response for a caller that accepts gzip", async () => {
-    const chunks = async function* () {
-      yield Buffer.from(JSON.stringify(["x".repeat(10_000)]));
+test("serveStreamed compresses the response for a caller that accepts gzip", async () => {
+  const chunks = async function* () {
+    yield Buffer.from(JSON.stringify(["x".repeat(10_000)]));
+  };
+  const event = eventOf({ headers: { "Accept-Encoding": "gzip" } });
+  const { headers, body } = await calling(async ({ stream }) => stream(200, chunks()), event);
+  expect(headers["content-encoding"]).toBe("gzip");
+  expect(JSON.parse(String(gunzipSync(body)))[0]).toHaveLength(10_000);
+});
+
+test("serveStreamed sends a reply with a body of its schema, or a declared error", async () => {
+  const accepted = await calling(async ({ reply }) => reply(202, { id: "a" }));
+  expect([accepted.statusCode, String(accepted.body)]).toEqual([202, '{"id":"a"}']);
+  const refused = await calling(({ refuse }) => Promise.reject(refuse("NOT_FOUND")));
+  expect([refused.statusCode, JSON.parse(String(refused.body)).code]).toEqual([404, "NOT_FOUND"]);
+  expect([accepted.fault, refused.fault]).toEqual([undefined, undefined]);
+});
+
+test("serveStreamed answers an error with its status when the first chunk fails", async () => {
+  const failing = async function* (): AsyncGenerator<Buffer> {
+    yield await Promise.reject(new RangeError("a phone number"));
+  };
+  const { statusCode, body, fault } = await calling(async ({ stream }) => stream(200, failing()));
+  expect([statusCode, JSON.parse(String(body)).code, fault]).toEqual([500, "INTERNAL", undefined]);
+  expect(output.text()).not.toContain("a phone number");
+});
+
+test("serveStreamed answers 504 when the first chunk misses the deadline", async () => {
+  const waiting = async function* (): AsyncGenerator<Buffer> {
+    yield await new Promise<Buffer>(() => {});
+  };
+  const { statusCode } = await calling(async ({ stream }) => stream(200, waiting()), eventOf(), {
+    remainingMilliseconds: 300,
+  });
+  expect(statusCode).toBe(504);
+});
+
+test.each(["identity", "gzip"])(
+  "serveStreamed cuts the response at a fault after the first chunk, with Accept-Encoding %s",
+  async (accepted) => {
+    const event = eventOf({ headers: { "accept-encoding": accepted } });
+    const large = async function* () {
+      yield Buffer.from(`["${"x".repeat(65_533)}",`);
+      yield* notes(5, 3);
     };
-    const event = eventOf({ headers: { "Accept-Encoding": "gzip" } });
-    const { headers, body } = await calling(async ({ stream }) => stream(200, chunks()), event);
-    expect(headers["content-encoding"]).toBe("gzip");
-    expect(JSON.parse(String(gunzipSync(body)))[0]).toHaveLength(10_000);
-  });
-
-  test("serveStreamed sends a reply with a body of its schema, or a declared error", async () => {
-    const accepted = await calling(async ({ reply }) => reply(202, { id: "a" }));
-    expect([accepted.statusCode, String(accepted.body)]).toEqual([202, '{"id":"a"}']);
-    const refused = await calling(({ refuse }) => Promise.reject(refuse("NOT_FOUND")));
-    expect([refused.statusCode, JSON.parse(String(refused.body)).code]).toEqual([404, "NOT_FOUND"]);
-    expect([accepted.fault, refused.fault]).toEqual([undefined, undefined]);
-  });
-
-  test("serveStreamed answers an error with its status when the first chunk fails", async () => {
-    const failing = async function* (): AsyncGenerator<Buffer> {
-      yield await Promise.reject(new RangeError("a phone number"));
-    };
-    const { statusCode, body, fault } = await calling(async ({ stream }) => stream(200, failing()));
-    expect([statusCode, JSON.parse(String(body)).code, fault]).toEqual([500, "INTERNAL", undefined]);
+    const { statusCode, headers, body, fault } = await calling(
+      async ({ stream }) => stream(200, large()),
+      event,
+    );
+    expect(statusCode).toBe(200);
+    expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
+    if (accepted === "gzip") expect(() => gunzipSync(body)).toThrow("unexpected end of file");
+    else expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
+    expect(fault).toMatchObject({ name: "ResponseCut", message: "" });
+    expect(lines("NCS-002")).toHaveLength(1);
+    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "INTERNAL", bytes: body.length }]);
     expect(output.text()).not.toContain("a phone number");
-  });
+  },
+);
 
-  test("serveStreamed answers 504 when the first chunk misses the deadline", async () => {
-    const waiting = async function* (): AsyncGenerator<Buffer> {
-      yield await new Promise<Buffer>(() => {});
-    };
-    const { statusCode } = await calling(async ({ stream }) => stream(200, waiting()), eventOf(), {
-      remainingMilliseconds: 300,
-    });
-    expect(statusCode).toBe(504);
-  });
+test("serveStreamed waits for a caller that reads slowly", async () => {
+  let max = 0;
+  const read = async (chunks: readonly Uint8Array[]) => {
+    max = Math.max(max, Buffer.concat(chunks).length);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), { read });
+  expect([JSON.parse(String(body)).length, fault]).toEqual([51, undefined]);
+  expect(max).toBeLessThanOrEqual(2 * 65_536);
+});
 
-  test.each(["identity", "gzip"])(
-    "serveStreamed cuts the response at a fault after the first chunk, with Accept-Encoding %s",
-    async (accepted) => {
-      const event = eventOf({ headers: { "accept-encoding": accepted } });
-      const large = async function* () {
-        yield Buffer.from(`["${"x".repeat(65_533)}",`);
-        yield* notes(5, 3);
-      };
-      const { statusCode, headers, body, fault } = await calling(
-        async ({ stream }) => stream(200, large()),
-        event,
-      );
-      expect(statusCode).toBe(200);
-      expect(headers["content-encoding"]).toBe(accepted === "gzip" ? "gzip" : undefined);
-      if (accepted === "gzip") expect(() => gunzipSync(body)).toThrow("unexpected end of file");
-      else expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
-      expect(fault).toMatchObject({ name: "ResponseCut", message: "" });
-      expect(lines("NCS-002")).toHaveLength(1);
-      expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "INTERNAL", bytes: body.length }]);
-      expect(output.text()).not.toContain("a phone number");
-    },
-  );
-
-  test("serveStreamed waits for a caller that reads slowly", async () => {
-    let max = 0;
-    const read = async (chunks: readonly Uint8Array[]) => {
-      max = Math.max(max, Buffer.concat(chunks).length);
-      await new Promise((resolve) => setImmediate(resolve));
-    };
-    const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), { read });
-    expect([JSON.parse(String(body)).length, fault]).toEqual([51, undefined]);
-    expect(max).toBeLessThanOrEqual(2 * 65_536);
+test("serveStreamed gives up when its caller does not read", async () => {
+  const read = () => new Promise<void>(() => {});
+  const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), {
+    remainingMilliseconds: 500,
+    read,
   });
+  expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
+  expect(fault).toMatchObject({ name: "CallerTooSlow" });
+  expect(lines("NCS-006")).toHaveLength(1);
+  expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+});
 
-  test("serveStreamed gives up when its caller does not read", async () => {
-    const read = () => new Promise<void>(() => {});
-    const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), {
-      remainingMilliseconds: 500,
-      read,
-    });
-    expect(() => JSON.parse(String(body))).toThrow(SyntaxError);
-    expect(fault).toMatchObject({ name: "CallerTooSlow" });
-    expect(lines("NCS-006")).toHaveLength(1);
-    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+test("serveStreamed gives up when its caller does not read what is buffered", async () => {
+  const { fault } = await calling(async ({ stream }) => stream(200, notes(1)), eventOf(), {
+    remainingMilliseconds: 500,
+    flush: () => new Promise<void>(() => {}),
   });
+  expect(fault).toMatchObject({ name: "CallerTooSlow" });
+  expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+});
 
-  test("serveStreamed gives up when its caller does not read what is buffered", async () => {
-    const { fault } = await calling(async ({ stream }) => stream(200, notes(1)), eventOf(), {
-      remainingMilliseconds: 500,
-      flush: () => new Promise<void>(() => {}),
-    });
-    expect(fault).toMatchObject({ name: "CallerTooSlow" });
-    expect(lines("NCS-001")).toMatchObject([{ status: 200, code: "TIMEOUT" }]);
+test("serveStreamed gives up when its time ends between two chunks", async () => {
+  const late = async function* () {
+    yield Buffer.from("[");
+    // The timer of the body, which is shorter, ends first.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    yield* notes(50);
+  };
+  const { fault } = await calling(async ({ stream }) => stream(200, late()), eventOf(), {
+    remainingMilliseconds: 500,
+    read: (chunks: readonly Uint8Array[]) =>
+      Buffer.concat(chunks).length > 1_024 ? new Promise<void>(() => {}) : Promise.resolve(),
   });
-
-  test("serveStreamed gives up when its time ends between two chunks", async () => {
-    const late = async function* () {
-      yield Buffer.from("[");
-      // The timer of the body, which is shorter, ends first.
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      yield* notes(50);
-    };
-    const { fault } = await calling(async ({ stream }) => stream(200, late()), eventOf(), {
-      remainingMilliseconds: 500,
-      read: (chunks: readonly Uint8Array[]) =>
-        Buffer.concat(chunks).length > 1_024 ? new Promise<void>(() => {}) : Promise.resolve(),
-    });
-    expect(fault).toMatchObject({ name: "CallerTooSlow" });
-    expect(lines("NCS-006")).toHaveLength(1);
-  });
+  expect(fault).toMatchObject({ name: "CallerTooSlow" });
+  expect(lines("NCS-006")).toHaveLength(1);
 });

