@@ -1,9 +1,10 @@
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { readEvent, readEventFile, replayedAt } from "../../tools/event-files.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
+
+const folder = useOwnFolder();
 
 const receivedAt = Date.UTC(2026, 10, 21, 10);
 const now = new Date(receivedAt + 100.9 * 3_600_000);
@@ -46,12 +47,10 @@ test("replayedAt leaves an event that is no HTTP request as it is", () => {
 });
 
 test("readEventFile refuses a file that is named after another function than its route's", async () => {
-  const folder = temporaryFolder("event-");
-  const path = join(folder.path, "qos-profiles", "get-by-name.200-all.json");
-  await mkdir(dirname(path));
-  await copyFile("events/qos-profiles/retrieve.200-all.json", path);
+  const event = await readFile("events/qos-profiles/retrieve.200-all.json");
+  const path = await folder.write("qos-profiles/get-by-name.200-all.json", event);
 
-  await expect(readEventFile(path).finally(() => folder.remove())).rejects.toThrow(
+  await expect(readEventFile(path)).rejects.toThrow(
     "is for qos-profiles/retrieve: name it qos-profiles/retrieve.<status>-<case>.json",
   );
 });
@@ -63,22 +62,23 @@ test("ncs event prints the event with its period moved to now", async () => {
   expect(Math.abs(Date.parse(startTime) - Date.now())).toBeLessThan(7 * 24 * 3_600_000);
 });
 
-test("ncs event --fault prints the event with what is wrong with its request", async () => {
+test.each([
+  ["permission-denied", { requestContext: { authorizer: { client: "1000", scope: "" } } }],
+  ["invalid-argument", { headers: { "Content-Type": "application/json", "x-correlator": "not valid!" } }],
+])("ncs event --fault %s prints the event with what is wrong with its request", async (fault, changed) => {
   const file = "events/qos-profiles/retrieve.200-all.json";
-  const { stdout } = await runNcs(["event", file, "--fault", "permission-denied"]);
+  const { stdout } = await runNcs(["event", file, "--fault", fault]);
 
   expect(JSON.parse(stdout)).toMatchObject({
     resource: "/qualityondemand/retrieve-qos-profiles",
-    requestContext: { authorizer: { client: "1000", scope: "" } },
+    ...changed,
   });
 });
 
 test("ncs event names the nearest route when no function answers that of the event", async () => {
-  const folder = temporaryFolder("event-");
-  const path = join(folder.path, "mine.json");
   const { event } = await readEvent("events/number-recycling/check.200-recycled.json");
-  await writeFile(path, JSON.stringify({ ...(event as object), resource: "/numberrecycling/chek" }));
-  const { code, stderr } = await runNcs(["event", path]).finally(() => folder.remove());
+  const mine = { ...(event as object), resource: "/numberrecycling/chek" };
+  const { code, stderr } = await runNcs(["event", await folder.write("mine.json", mine)]);
 
   expect(code).toBe(1);
   expect(stderr).toContain(

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { readNamedEvent } from "../../tools/event-files.ts";
 import { faultNames } from "../../tools/faults.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
+
+const folder = useOwnFolder();
 
 /** Runs `npm run invoke` as a person does. */
 function invoke(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -16,11 +16,8 @@ function invoke(...args: readonly string[]): Promise<{ code: number; stdout: str
 }
 
 test("npm run invoke sends a file of one's own to the function of its route", async () => {
-  const own = temporaryFolder("own-event-");
-  const path = join(own.path, "mine.json");
   const { event } = await readNamedEvent("qos-profiles/get-by-name.200-found.json");
-  await writeFile(path, JSON.stringify(event));
-  const { code, stdout } = await invoke(path).finally(() => own.remove());
+  const { code, stdout } = await invoke(await folder.write("mine.json", event));
 
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ statusCode: 200 });

@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { ListTablesCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
@@ -13,7 +13,6 @@ import { logId } from "../../shared/aws/log.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import {
   askForToken,
@@ -29,6 +28,7 @@ import { encodingsOf } from "../support/encodings.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 import { requestIn } from "../support/jobs.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { ellipticKey } from "../support/signed.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
@@ -76,12 +76,7 @@ const aboutNobody: readonly TableName[] = [
 ];
 const sinkToken = "token-of-kims-sink";
 
-const folder = temporaryFolder("subject-");
-const file = async (name: string, content: unknown) => {
-  const path = `${folder.path}/${name}`;
-  await writeFile(path, JSON.stringify(content));
-  return path;
-};
+const folder = useOwnFolder();
 
 let service: OwnService;
 let queue: FaultyEndpoint;
@@ -133,11 +128,11 @@ beforeAll(async () => {
     ),
   );
   const names = tables.map((table) => [tableOutput(table), service.tableName(table.name)]);
-  outputs = await file("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  outputs = await folder.write("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
   useService();
   const records = { profiles: [login], devices: [kim, robin], "number-assignments": assignments };
   for (const [kind, content] of Object.entries(records)) {
-    const imported = await run("import", kind, await file(`${kind}.json`, content));
+    const imported = await run("import", kind, await folder.write(`${kind}.json`, content));
     expect(imported, imported.stderr).toMatchObject({ code: 0 });
   }
   await useAll();
@@ -147,7 +142,6 @@ beforeEach(useService);
 afterAll(async () => {
   vi.unstubAllEnvs();
   for (const started of opened.reverse()) await started.close();
-  await rm(folder.path, { recursive: true });
 });
 
 const paths = {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { readDefinitions } from "../../tools/verify/features/definitions.ts";
 import { isInArea } from "../../tools/verify/features/geohash-in-area.ts";
@@ -18,10 +18,14 @@ import { checkOutcomes } from "../support/check-steps.ts";
 import { serveExamples } from "../support/example-server.ts";
 import { openLockers } from "../support/lockers.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 
 const folder = new URL("features", import.meta.url).pathname;
 const planFile = join(folder, "plan.json");
-const temporary = temporaryFolder("features-");
+const plan = JSON.parse(readFileSync(planFile, "utf8"));
+const temporary = useOwnFolder();
+/** Writes the plan of these tests with some members changed. */
+const planWith = (changes: object) => temporary.write("plan.json", { ...plan, ...changes });
 let lockers: ListeningServer;
 let examples: ListeningServer;
 beforeAll(async () => {
@@ -29,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([lockers.close(), examples.close()]);
-  temporary.remove();
 });
 
 const filesAt = (url: string, plan = planFile) => ({ url, features: folder, definitions: folder, plan });
@@ -44,8 +47,7 @@ async function writeFeature(
   const written = Object.entries(scenarios).map(([tag, steps]) =>
     [`@${tag}`, `Scenario: ${tag}`, `Given the resource "${resource}"`, ...steps].join("\n"),
   );
-  await mkdir(features);
-  await writeFile(join(features, `${name}.feature`), [`Feature: ${name}`, ...written].join("\n\n"));
+  await temporary.write(`${name}/${name}.feature`, [`Feature: ${name}`, ...written].join("\n\n"));
   return features;
 }
 
@@ -153,24 +155,19 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test("readPlan names what is wrong and the nearest name", async () => {
-  const plan = JSON.parse(await readFile(planFile, "utf8"));
-  const file = join(temporary.path, "plan.json");
-  await writeFile(
-    file,
-    JSON.stringify({ ...plan, application: "anyon", devices: { unknwon: {} }, receiver: { port: "80" } }),
-  );
-  await expect(readPlan(file)).rejects.toThrow(
+test.each([
+  [
+    { application: "anyon", devices: { unknwon: {} }, receiver: { port: "80" } },
     "plan.json: devices: unknwon is no member of it: did you mean unknown?",
-  );
-  await writeFile(file, JSON.stringify({ ...plan, application: "anyon" }));
-  await expect(readPlan(file)).rejects.toThrow(
-    "plan.json: application: there is no caller anyon: did you mean anyone?",
-  );
-  await writeFile(file, JSON.stringify({ ...plan, callers: {} }));
-  await expect(readPlan(file)).rejects.toThrow(/^plan\.json: callers: must have one caller at least$/);
-  await writeFile(file, "null");
-  await expect(readPlan(file)).rejects.toThrow(
+  ],
+  [{ application: "anyon" }, "plan.json: application: there is no caller anyon: did you mean anyone?"],
+  [{ callers: {} }, /^plan\.json: callers: must have one caller at least$/],
+])("readPlan refuses a plan with %j, and names the place and the nearest name", async (changes, message) => {
+  await expect(readPlan(await planWith(changes))).rejects.toThrow(message);
+});
+
+test("readPlan says what a plan must have when it is no object", async () => {
+  await expect(readPlan(await temporary.write("plan.json", null))).rejects.toThrow(
     /^plan\.json: the file: must be an object with paths, callers, application,/,
   );
 });
@@ -214,12 +211,9 @@ test("a threshold that is not reached in its time is no failure of the service",
         "Then the response status code is 429",
       ],
     });
-    const plan = JSON.parse(await readFile(planFile, "utf8"));
-    const file = join(features, "plan.json");
     const runOf = async (seconds: number) => {
-      const threshold = { caller: "anyone", requests: 8, seconds };
-      await writeFile(file, JSON.stringify({ ...plan, threshold }));
-      return await verifyFeatures({ url: slow.url, features, definitions: folder, plan: file });
+      const plan = await planWith({ threshold: { caller: "anyone", requests: 8, seconds } });
+      return await verifyFeatures({ url: slow.url, features, definitions: folder, plan });
     };
     expect((await runOf(60)).outcomes).toMatchObject([
       { failure: expect.stringMatching(/^none of 8 requests in [\d.]+ s was answered with 429: the limit/) },
@@ -252,17 +246,14 @@ test.each([
   const first = identified("DEVICE1", "PPID1");
   const scenarios = { first, again: first, other: identified("DEVICE2", "PPID2") };
   const features = await writeFeature(`pseudonyms-${answers++}`, scenarios, "/lockers/v1/identify");
-  const plan = JSON.parse(await readFile(planFile, "utf8"));
-  const file = join(features, "plan.json");
-  const simCards = [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }];
-  await writeFile(file, JSON.stringify({ ...plan, simCards }));
+  const withTwo = await planWith({ simCards: [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }] });
   const service = await openLockers(pseudonymFor);
   try {
     const { outcomes } = await verifyFeatures({
       url: service.url,
       features,
       definitions: folder,
-      plan: file,
+      plan: withTwo,
     });
     const [failed] = outcomes.flatMap((outcome) => outcome.failure ?? []);
     expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
@@ -287,12 +278,10 @@ test("paths of the plan are where the implementation has a resource, and a token
   ];
   const named = ['Given the path param "name" is set by default to an existing QoS profile name', ...steps];
   const features = await writeFeature("paths", { paths: named }, "/lockers/v1/lockers/{name}");
-  const plan = JSON.parse(await readFile(planFile, "utf8"));
-  const file = join(features, "plan.json");
   const callers = { ...plan.callers, anyone: { from: { environment: "LOCKERS_TOKEN" }, scopes: [] } };
   const paths = { "/lockers/v1/lockers/{name}": "/v2/{name}" };
-  await writeFile(file, JSON.stringify({ ...plan, callers, paths }));
-  const run = { url: elsewhere.url, features, definitions: folder, plan: file };
+  const elsewherePlan = await planWith({ callers, paths });
+  const run = { url: elsewhere.url, features, definitions: folder, plan: elsewherePlan };
   try {
     const { skipped } = await verifyFeatures(run);
     expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set LOCKERS_TOKEN to a token/) }]);
