@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
@@ -39,81 +39,79 @@ const maxAuthorizers = 10;
 /** As long as region, account and API can be. */
 const longestStage = "arn:aws-us-gov:execute-api:ap-southeast-15:123456789012:abcdefghij/live";
 
-describe("authorizer", () => {
-  const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties);
-  const [properties = authorizerProperties.parse({})] = authorizers.map((one) => one.properties);
-  const expression = new RegExp(properties.IdentityValidationExpression);
-  const variables = only(
-    resourcesOf("AWS::Lambda::Function", functionProperties).filter(
-      ({ logicalId }) => logicalId === functionOf("authorizer/authorize"),
-    ),
-    "authorizer functions",
-  ).properties.Environment.Variables;
-  const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
+const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties);
+const [properties = authorizerProperties.parse({})] = authorizers.map((one) => one.properties);
+const expression = new RegExp(properties.IdentityValidationExpression);
+const variables = only(
+  resourcesOf("AWS::Lambda::Function", functionProperties).filter(
+    ({ logicalId }) => logicalId === functionOf("authorizer/authorize"),
+  ),
+  "authorizer functions",
+).properties.Environment.Variables;
+const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
 
-  test("each scope has one authorizer, and there are no more than an API may have", () => {
-    expect(authorizers.length).toBe(everyScope.length);
-    expect(authorizers.length).toBeLessThanOrEqual(maxAuthorizers);
-    for (const one of authorizers) expect(one.properties).toEqual(properties);
-  });
+test("each scope has one authorizer, and there are no more than an API may have", () => {
+  expect(authorizers.length).toBe(everyScope.length);
+  expect(authorizers.length).toBeLessThanOrEqual(maxAuthorizers);
+  for (const one of authorizers) expect(one.properties).toEqual(properties);
+});
 
-  test("the authorizers read the Authorization header and run the authorizer function", () => {
-    expect(properties.Type).toBe("TOKEN");
-    expect(properties.IdentitySource).toBe("method.request.header.Authorization");
-    expect(textOf(properties.AuthorizerUri)).toContain(functionOf("authorizer/authorize"));
-  });
+test("the authorizers read the Authorization header and run the authorizer function", () => {
+  expect(properties.Type).toBe("TOKEN");
+  expect(properties.IdentitySource).toBe("method.request.header.Authorization");
+  expect(textOf(properties.AuthorizerUri)).toContain(functionOf("authorizer/authorize"));
+});
 
-  test("API Gateway caches an authorizer's policy for less than an hour", () => {
-    expect(properties.AuthorizerResultTtlInSeconds).toBeGreaterThanOrEqual(1);
-    expect(properties.AuthorizerResultTtlInSeconds).toBeLessThan(3_600);
-  });
+test("API Gateway caches an authorizer's policy for less than an hour", () => {
+  expect(properties.AuthorizerResultTtlInSeconds).toBeGreaterThanOrEqual(1);
+  expect(properties.AuthorizerResultTtlInSeconds).toBeLessThan(3_600);
+});
 
-  test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
-    "the authorizers pass a token with the scheme %s on",
-    async (scheme) => {
-      expect(`${scheme} ${await tokenWith()}`).toMatch(expression);
-      expect(`${scheme}  ${await tokenWith({ subscription: crypto.randomUUID() })}`).toMatch(expression);
-    },
-  );
+test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
+  "the authorizers pass a token with the scheme %s on",
+  async (scheme) => {
+    expect(`${scheme} ${await tokenWith()}`).toMatch(expression);
+    expect(`${scheme}  ${await tokenWith({ subscription: crypto.randomUUID() })}`).toMatch(expression);
+  },
+);
 
-  test.each([
-    ["another scheme", "Basic YXBwOnNlY3JldA=="],
-    ["no scheme", "a.b.c"],
-    ["no token", "Bearer "],
-    ["no space", "Bearera.b.c"],
-    ["a token that is no JWT", "Bearer abc"],
-    ["two parts", "Bearer a.b"],
-    ["five parts, an encrypted token", "Bearer a.b.c.d.e"],
-    ["no signature", "Bearer a.b."],
-    ["two tokens", "Bearer a.b.c, Bearer a.b.c"],
-    ["something behind the token", "Bearer a.b.c x"],
-    ["something before the scheme", "x Bearer a.b.c"],
-    ["a line break", "Bearer a.b.c\n"],
-    ["characters no JWT has", "Bearer a.b.c="],
-    ["nothing", ""],
-  ])("the authorizers refuse %s without running a function", (_case, sent) => {
-    expect(sent).not.toMatch(expression);
-  });
+test.each([
+  ["another scheme", "Basic YXBwOnNlY3JldA=="],
+  ["no scheme", "a.b.c"],
+  ["no token", "Bearer "],
+  ["no space", "Bearera.b.c"],
+  ["a token that is no JWT", "Bearer abc"],
+  ["two parts", "Bearer a.b"],
+  ["five parts, an encrypted token", "Bearer a.b.c.d.e"],
+  ["no signature", "Bearer a.b."],
+  ["two tokens", "Bearer a.b.c, Bearer a.b.c"],
+  ["something behind the token", "Bearer a.b.c x"],
+  ["something before the scheme", "x Bearer a.b.c"],
+  ["a line break", "Bearer a.b.c\n"],
+  ["characters no JWT has", "Bearer a.b.c="],
+  ["nothing", ""],
+])("the authorizers refuse %s without running a function", (_case, sent) => {
+  expect(sent).not.toMatch(expression);
+});
 
-  test("the authorizer is given each declared route, with a wildcard for each parameter", () => {
-    const expected = declared.filter(({ scope }) => scope !== null);
-    expect(
-      Object.entries(opened)
-        .flatMap(([scope, patterns]) => patterns.map((one) => `${scope} ${one}`))
-        .sort(),
-    ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
-  });
+test("the authorizer is given each declared route, with a wildcard for each parameter", () => {
+  const expected = declared.filter(({ scope }) => scope !== null);
+  expect(
+    Object.entries(opened)
+      .flatMap(([scope, patterns]) => patterns.map((one) => `${scope} ${one}`))
+      .sort(),
+  ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
+});
 
-  test.each(everyScope)("the scope %s allows exactly the endpoints that declare it", (scope) => {
-    const patterns = opened[scope] ?? [];
-    const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
-    expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
-  });
+test.each(everyScope)("the scope %s allows exactly the endpoints that declare it", (scope) => {
+  const patterns = opened[scope] ?? [];
+  const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
+  expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
+});
 
-  test("every route is short enough for a policy of an authorizer", () => {
-    const resources = Object.values(opened)
-      .flat()
-      .map((pattern) => `${longestStage}/${pattern}`);
-    expect(resources.filter((resource) => resource.length >= policyResourceCharacters)).toEqual([]);
-  });
+test("every route is short enough for a policy of an authorizer", () => {
+  const resources = Object.values(opened)
+    .flat()
+    .map((pattern) => `${longestStage}/${pattern}`);
+  expect(resources.filter((resource) => resource.length >= policyResourceCharacters)).toEqual([]);
 });
