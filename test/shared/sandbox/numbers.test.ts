@@ -1,6 +1,4 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
@@ -17,13 +15,15 @@ import {
   suppressedArea,
   unreachableSink,
 } from "../../../shared/sandbox/numbers.ts";
-import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { texts } from "../../infra/template.ts";
 import { hourFromNow } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useTables } from "../../support/database.ts";
 import { runNcs } from "../../support/ncs.ts";
+import { useOwnFolder } from "../../support/own-folder.ts";
 import { sharedService } from "../../support/service.ts";
+
+const folder = useOwnFolder();
 
 type Area = keyof SandboxNumber["outcomes"];
 
@@ -69,57 +69,52 @@ const rows = sandboxNumbers.flatMap(({ phoneNumber, outcomes }) =>
   }),
 );
 
-describe("the started service", () => {
-  test.each(rows)(
-    "$operationId answers about $phoneNumber as its row says",
-    async ({ path, phoneNumber, area, outcome }) => {
-      const answer = await call(path, { body: bodyOf(area, phoneNumber), token });
-      expect(answer).toMatchObject(answerOf(outcome));
-    },
-  );
+test.each(rows)(
+  "$operationId answers about $phoneNumber as its row says",
+  async ({ path, phoneNumber, area, outcome }) => {
+    const answer = await call(path, { body: bodyOf(area, phoneNumber), token });
+    expect(answer).toMatchObject(answerOf(outcome));
+  },
+);
 
-  test("an operation refuses a failing number to a token without the scope", async () => {
-    const answer = await call("/numberrecycling/check", {
-      body: bodyOf("number-recycling", "+99050001"),
-      token: await tokenWith({ scope: "qos-profiles:read" }),
-    });
-    expect(answer).toMatchObject({ status: 403, body: { code: "PERMISSION_DENIED" } });
+test("an operation refuses a failing number to a token without the scope", async () => {
+  const answer = await call("/numberrecycling/check", {
+    body: bodyOf("number-recycling", "+99050001"),
+    token: await tokenWith({ scope: "qos-profiles:read" }),
   });
+  expect(answer).toMatchObject({ status: 403, body: { code: "PERMISSION_DENIED" } });
+});
 
-  test("the served document names every number", async () => {
-    const { body } = await call("/openapi.json");
-    const { info } = z.object({ info: z.object({ description: z.string() }) }).parse(body);
-    for (const { phoneNumber } of sandboxNumbers)
-      expect(info.description).toContain(`| \`${phoneNumber}\` |`);
-  });
+test("the served document names every number", async () => {
+  const { body } = await call("/openapi.json");
+  const { info } = z.object({ info: z.object({ description: z.string() }) }).parse(body);
+  for (const { phoneNumber } of sandboxNumbers) expect(info.description).toContain(`| \`${phoneNumber}\` |`);
+});
 
-  test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", async () => {
-    const period = { startTime: hourFromNow(1).toISOString(), endTime: hourFromNow(168).toISOString() };
-    const body = { area: suppressedArea, ...period, precision: 7 };
-    const answer = await call(density, { body, token });
-    const { status, timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(
-      answer.body,
-    );
-    const cells = timedPopulationDensityData.flatMap((hour) => hour.cellPopulationDensityData);
-    expect(status).toBe("SUPPORTED_AREA");
-    expect(cells.length).toBeGreaterThan(167 * 8);
-    expect(new Set(cells.map(({ dataType }) => dataType))).toEqual(new Set(["LOW_DENSITY"]));
-  });
+test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", async () => {
+  const period = { startTime: hourFromNow(1).toISOString(), endTime: hourFromNow(168).toISOString() };
+  const body = { area: suppressedArea, ...period, precision: 7 };
+  const answer = await call(density, { body, token });
+  const { status, timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(answer.body);
+  const cells = timedPopulationDensityData.flatMap((hour) => hour.cellPopulationDensityData);
+  expect(status).toBe("SUPPORTED_AREA");
+  expect(cells.length).toBeGreaterThan(167 * 8);
+  expect(new Set(cells.map(({ dataType }) => dataType))).toEqual(new Set(["LOW_DENSITY"]));
+});
 
-  test("a delivery to the refusing sink ends as REFUSED", async () => {
-    const { read } = await operationWith(`${sharedService.url}${refusingSinkPath}`);
-    await expect
-      .poll(read, { timeout: 30_000 })
-      .toMatchObject({ state: "REFUSED", attempts: 1, lastAttempt: { httpStatus: 404 } });
-  });
+test("a delivery to the refusing sink ends as REFUSED", async () => {
+  const { read } = await operationWith(`${sharedService.url}${refusingSinkPath}`);
+  await expect
+    .poll(read, { timeout: 30_000 })
+    .toMatchObject({ state: "REFUSED", attempts: 1, lastAttempt: { httpStatus: 404 } });
+});
 
-  test("a delivery to the unreachable sink fails and stays pending", async () => {
-    const { path, read } = await operationWith(unreachableSink);
-    await expect
-      .poll(read, { timeout: 30_000 })
-      .toMatchObject({ state: "PENDING", lastAttempt: { outcome: "FAILED" } });
-    expect(await call(path, { method: "DELETE", token })).toMatchObject({ status: 200 });
-  });
+test("a delivery to the unreachable sink fails and stays pending", async () => {
+  const { path, read } = await operationWith(unreachableSink);
+  await expect
+    .poll(read, { timeout: 30_000 })
+    .toMatchObject({ state: "PENDING", lastAttempt: { outcome: "FAILED" } });
+  expect(await call(path, { method: "DELETE", token })).toMatchObject({ status: 200 });
 });
 
 test("the template of prod has no sandbox in any function, whatever its settings", () => {
@@ -127,30 +122,30 @@ test("the template of prod has no sandbox in any function, whatever its settings
   expect([texts.dev, texts.prod, texts.configured].map(isSandbox)).toEqual([true, false, false]);
 });
 
-describe("ncs import sandbox", () => {
-  beforeAll(useTables);
-
-  /** What `cdk deploy --outputs-file` writes, of a stack whose tables are those of the test. */
-  function outputsOf(stack: string): string {
-    const { path } = temporaryFolder("sandbox-outputs-");
-    writeFileSync(join(path, "outputs.json"), JSON.stringify({ [stack]: {} }));
-    return join(path, "outputs.json");
-  }
-
-  test("imports the numbers into a dev stage that has them already", async () => {
-    const ended = await runNcs(["import", "sandbox", "--outputs", outputsOf(stackNames.dev)]);
-    expect(ended).toMatchObject({ code: 0, stdout: "12 records imported into NetworkCapabilities-dev\n" });
-  });
-
-  test("--city refuses a stage that does not say how it publishes densities", async () => {
-    const ended = await runNcs(["import", "sandbox", "--city", "--outputs", outputsOf(stackNames.dev)]);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("has no DensityK") });
-  });
-
-  test("refuses a prod stage", async () => {
-    const ended = await runNcs(["import", "sandbox", "--outputs", outputsOf(stackNames.prod)]);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("is no sandbox") });
-  });
+test.each([
+  [
+    "exits with 0 for a stage",
+    stackNames.dev,
+    [],
+    { code: 0, stdout: "12 records imported into NetworkCapabilities-dev\n" },
+  ],
+  [
+    "--city refuses a stage without its K",
+    stackNames.dev,
+    ["--city"],
+    { code: 1, stderr: expect.stringContaining("has no DensityK") },
+  ],
+  [
+    "refuses a stage with subscribers",
+    stackNames.prod,
+    [],
+    { code: 1, stderr: expect.stringContaining("is no sandbox") },
+  ],
+])("ncs import sandbox %s: %s", async (_, stack, options, expected) => {
+  // Of a stack whose tables are those of the test.
+  useTables();
+  const outputs = await folder.write("outputs.json", { [stack]: {} });
+  expect(await runNcs(["import", "sandbox", ...options, "--outputs", outputs])).toMatchObject(expected);
 });
 
 test("a failing number fails nothing where the stage is no sandbox", () => {
