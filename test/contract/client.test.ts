@@ -6,33 +6,13 @@ import { build } from "esbuild";
 import { generateApi } from "swagger-typescript-api";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/areas.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
-import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
 import { demoLogin } from "../support/demo-login.ts";
-import { sampleOf } from "../support/sample.ts";
-import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-
-const all = await goodRequests();
-/** Of each endpoint one, in a sample. */
-const good = endpoints.flatMap(({ id }) => {
-  const own = all.filter(({ endpoint }) => endpoint.id === id);
-  return sampleOf(own, 1);
-});
-
-/** A request of `events/` as a call of the client's: its tag's member, named after the area, and its operation. */
-function callOf({ endpoint, parameters, body }: SampleRequest): string {
-  const [area = ""] = endpoint.id.split("/");
-  const member = area.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  const values = Object.values(parameters).map((value) => JSON.stringify(value));
-  return `api.${member}.${endpoint.operationId}(${[...values, body ?? []].flat().join(", ")})`;
-}
 
 /**
  * What somebody writes who has nothing but the client: it is given no address, and no shape but the client's.
@@ -86,20 +66,6 @@ const programWith = (sink: string) => `
     };
   }
 
-  /** Requests of \`events/\`, each with its token. */
-  export async function sendAll(fetch: typeof globalThis.fetch, tokens: readonly string[]) {
-    const api = apiWith(fetch);
-    const calls = [
-      ${good.map((request) => `() => ${callOf(withSink(request, () => sink))},`).join("\n      ")}
-    ];
-    const answers: { readonly status: number; readonly data: unknown }[] = [];
-    for (const [index, call] of calls.entries()) {
-      api.setSecurityData(tokens[index] ?? "");
-      answers.push(await call());
-    }
-    return answers;
-  }
-
   /** Never called: what the types say. */
   export async function typed(api: Api<string>) {
     const { data: profile } = await api.qosProfiles.getQosProfile("QOS_E");
@@ -129,10 +95,6 @@ interface Program {
     readonly startTime: string;
     readonly endTime: string;
   }): Promise<{ readonly operationId: string; readonly atOnce: unknown; readonly refused: unknown }>;
-  sendAll(
-    fetch: typeof globalThis.fetch,
-    tokens: readonly string[],
-  ): Promise<readonly { readonly status: number; readonly data: unknown }[]>;
 }
 
 /** The client, and a program that uses it, in a folder where both can be compiled. */
@@ -171,27 +133,18 @@ async function load(folder: string): Promise<Program> {
 const hour = 3_600_000;
 const fromNow = (hours: number) => new Date((Math.floor(Date.now() / hour) + hours) * hour).toISOString();
 
-const called = new Set<string>();
 let folder: string;
 let sink: TestSink;
 let sinkUrl: string;
 let used: Awaited<ReturnType<Program["useService"]>>;
-let answers: Awaited<ReturnType<Program["sendAll"]>>;
-
-const recordingFetch: typeof fetch = (input, init) => {
-  called.add(`${init?.method} ${String(input)}`);
-  return fetch(input, init);
-};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "network-capabilities-client-"));
   sink = await openSink();
   sinkUrl = sink.urlOf();
   await writeProgram(folder, sinkUrl);
-  const { useService, sendAll } = await load(folder);
+  const { useService } = await load(folder);
   used = await useService({ fetch, startTime: fromNow(1), endTime: fromNow(2) });
-  const tokens = await Promise.all(good.map(({ claims }) => tokenWith(claims)));
-  answers = await sendAll(recordingFetch, tokens);
 });
 afterAll(async () => {
   await sink.close();
@@ -201,25 +154,6 @@ afterAll(async () => {
 test("a generated client compiles with a program that uses it, and its types refuse mistakes", async () => {
   expect(await tsc(["--noEmit", "--pretty", "false", "-p", folder])).toBe("");
 });
-
-test("a generated client calls every endpoint at the address that the document says", () => {
-  const addresses = good.map(({ endpoint: { method, path }, parameters }) => {
-    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => parameters[name] ?? "");
-    return `${method} ${sharedService.url}${filled}`;
-  });
-  expect(called).toEqual(new Set(addresses));
-  expect(new Set(good.map(({ endpoint }) => endpoint.id)).size).toBe(endpoints.length);
-});
-
-test.each(good.map(({ file }, index) => [file, index] as const))(
-  "a generated client gets what its operation declares: events/%s",
-  (_, index) => {
-    const [request, answer] = [good[index], answers[index]];
-    if (request === undefined || answer === undefined) throw new Error("fewer answers than requests");
-    expect(answer.status).toBe(request.status);
-    expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
-  },
-);
 
 test("a generated client gets densities at once, and delivered to its sink", async () => {
   const atOnce = retrievePopulationDensity.responses[200].parse(used.atOnce);

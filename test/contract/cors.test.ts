@@ -91,19 +91,6 @@ test("405 echoes no malformed correlator, whatever the body is", async () => {
   expect(sent.headers.get("x-correlator")).toBe(sent.headers.get("x-request-id"));
 });
 
-test("405, an unknown path and an unknown profile have different messages", async () => {
-  const token = await tokenWith({ scope: "qos-profiles:read" });
-  const messages = await Promise.all([
-    call(check, { method: "GET", token }),
-    call("/numberrecycling/checks", { token }),
-    call("/qualityondemand/qos-profiles/NOBODY", { token }),
-  ]);
-  expect(messages.map(({ status }) => status)).toEqual([405, 404, 404]);
-  const [wrongVerb, ...notFound] = messages.map(({ body }) => errorBody.parse(body).message);
-  expect(wrongVerb).toContain("POST");
-  expect(new Set(notFound).size).toBe(2);
-});
-
 test("functions name the origin of an allowed page, in streamed responses and refusals too", async () => {
   const good = (await goodRequests()).filter(({ endpoint }) =>
     ["population-density/retrieve", "qos-profiles/retrieve"].includes(endpoint.id),

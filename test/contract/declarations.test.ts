@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpoints } from "../../functions/areas.ts";
+import { areas, endpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import type { Code } from "../../shared/errors.ts";
 
@@ -48,4 +48,10 @@ test("no two endpoints share a route, whatever their parameters are called", () 
     pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replaceAll(/\{[^}]+\}/g, "{}")}`),
   );
   expect(repeated(routes)).toEqual([]);
+});
+
+test("every scope belongs to one area and is used by an endpoint", () => {
+  const scopes = areas.flatMap((area) => Object.keys(area.scopes));
+  const used = declared.flatMap(({ scope }) => scope ?? []);
+  expect(scopes.sort()).toEqual([...new Set(used)].sort());
 });

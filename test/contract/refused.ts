@@ -1,7 +1,7 @@
 /**
- * What the types refuse. Each expectation is one mistake that somebody who adds an endpoint can make; the word
- * in backticks is what the compiler's message must name, so that no mistake is refused for another's reason.
- * `types.test.ts` compiles this file with the expectations and without them; nothing runs it.
+ * What the types refuse. Each expectation is one mistake that somebody who adds an endpoint can make; the word in
+ * backticks is what the compiler's message names. `npm run check:types` compiles this file, in which an expectation
+ * without a mistake is an error; nothing runs it.
  */
 import * as z from "zod/mini";
 import { retrieveIdentifier } from "../../functions/device-identifier/contract.ts";

@@ -4,6 +4,7 @@ import { handler as retrieveIdentifier } from "../../functions/device-identifier
 import { handler as checkNumber } from "../../functions/number-recycling/check.ts";
 import { handler as listProfiles } from "../../functions/qos-profiles/retrieve.ts";
 import { configuration } from "../../shared/environment.ts";
+import type { Code } from "../../shared/errors.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
@@ -18,81 +19,35 @@ const outside = phone("+34600000004");
 const malformed = phone("0");
 const reserved = { networkAccessIdentifier: "1@example.com" };
 
+/** What operations answer that take any identifier of a device; and what all three answer. */
+const ofDevices = (outcome: 200 | Code) => ({ qos: outcome, device: outcome });
+const all = (outcome: 200 | Code) => ({ ...ofDevices(outcome), number: outcome });
+
 /**
  * Token kind × identifiers sent × what is known of them → what each of the three operations that ask for a
  * subject answers. The number check takes a phone number and nothing else.
  */
 const table = [
   ["2-legged", "none", undefined, { qos: 200, number: "MISSING_IDENTIFIER", device: "MISSING_IDENTIFIER" }],
-  ["2-legged", "a known one", known, { qos: 200, number: 200, device: 200 }],
-  [
-    "2-legged",
-    "an unknown one",
-    unknown,
-    { qos: "IDENTIFIER_NOT_FOUND", number: "IDENTIFIER_NOT_FOUND", device: "IDENTIFIER_NOT_FOUND" },
-  ],
-  [
-    "2-legged",
-    "one outside the service",
-    outside,
-    { qos: "SERVICE_NOT_APPLICABLE", number: "SERVICE_NOT_APPLICABLE", device: "SERVICE_NOT_APPLICABLE" },
-  ],
-  [
-    "2-legged",
-    "a malformed one",
-    malformed,
-    { qos: "INVALID_ARGUMENT", number: "INVALID_ARGUMENT", device: "INVALID_ARGUMENT" },
-  ],
-  [
-    "2-legged",
-    "a reserved one",
-    reserved,
-    { qos: "UNSUPPORTED_IDENTIFIER", device: "UNSUPPORTED_IDENTIFIER" },
-  ],
-  ["2-legged", "a known one and a reserved one", { ...known, ...reserved }, { qos: 200, device: 200 }],
+  ["2-legged", "a known one", known, all(200)],
+  ["2-legged", "an unknown one", unknown, all("IDENTIFIER_NOT_FOUND")],
+  ["2-legged", "one outside the service", outside, all("SERVICE_NOT_APPLICABLE")],
+  ["2-legged", "a malformed one", malformed, all("INVALID_ARGUMENT")],
+  ["2-legged", "a reserved one", reserved, ofDevices("UNSUPPORTED_IDENTIFIER")],
+  ["2-legged", "a known one and a reserved one", { ...known, ...reserved }, ofDevices(200)],
   [
     "2-legged",
     "an unknown one before a known one",
     { ...unknown, ipv6Address: "2001:db8:1:1::1" },
-    { qos: "IDENTIFIER_NOT_FOUND", device: "IDENTIFIER_NOT_FOUND" },
+    ofDevices("IDENTIFIER_NOT_FOUND"),
   ],
-  ["3-legged, known", "none", undefined, { qos: 200, number: 200, device: 200 }],
-  [
-    "3-legged, known",
-    "its own",
-    known,
-    { qos: "UNNECESSARY_IDENTIFIER", number: "UNNECESSARY_IDENTIFIER", device: "UNNECESSARY_IDENTIFIER" },
-  ],
-  [
-    "3-legged, known",
-    "an unknown one",
-    unknown,
-    { qos: "UNNECESSARY_IDENTIFIER", number: "UNNECESSARY_IDENTIFIER", device: "UNNECESSARY_IDENTIFIER" },
-  ],
-  [
-    "3-legged, known",
-    "a reserved one",
-    reserved,
-    { qos: "UNNECESSARY_IDENTIFIER", device: "UNNECESSARY_IDENTIFIER" },
-  ],
-  [
-    "3-legged, known",
-    "a malformed one",
-    malformed,
-    { qos: "INVALID_ARGUMENT", number: "INVALID_ARGUMENT", device: "INVALID_ARGUMENT" },
-  ],
-  [
-    "3-legged, gone",
-    "none",
-    undefined,
-    { qos: "IDENTIFIER_NOT_FOUND", number: "IDENTIFIER_NOT_FOUND", device: "IDENTIFIER_NOT_FOUND" },
-  ],
-  [
-    "3-legged, outside",
-    "none",
-    undefined,
-    { qos: "SERVICE_NOT_APPLICABLE", number: "SERVICE_NOT_APPLICABLE", device: "SERVICE_NOT_APPLICABLE" },
-  ],
+  ["3-legged, known", "none", undefined, all(200)],
+  ["3-legged, known", "its own", known, all("UNNECESSARY_IDENTIFIER")],
+  ["3-legged, known", "an unknown one", unknown, all("UNNECESSARY_IDENTIFIER")],
+  ["3-legged, known", "a reserved one", reserved, ofDevices("UNNECESSARY_IDENTIFIER")],
+  ["3-legged, known", "a malformed one", malformed, all("INVALID_ARGUMENT")],
+  ["3-legged, gone", "none", undefined, all("IDENTIFIER_NOT_FOUND")],
+  ["3-legged, outside", "none", undefined, all("SERVICE_NOT_APPLICABLE")],
 ] as const;
 
 const subscriptions = {

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { checkNumberRecycling } from "../../functions/number-recycling/contract.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
-import { getQosProfile, retrieveQosProfiles } from "../../functions/qos-profiles/contract.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { incomingRequest } from "../../shared/http/event.ts";
@@ -33,15 +31,6 @@ const boundary = [
 ];
 const period = { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" };
 
-test("a refusal names the missing member, in an array by its index", () => {
-  expect(messageOf(checkNumberRecycling, {})).toBe("specifiedDate is missing.");
-  const [first, second] = boundary;
-  const area = { areaType: "POLYGON", boundary: [first, second, { latitude: 91, longitude: 4.2 }] };
-  expect(messageOf(retrievePopulationDensity, { area, ...period })).toBe(
-    "area.boundary[2].latitude must be between -90 and 90.",
-  );
-});
-
 test("a refusal names all wrong members at once", () => {
   const body = { area: { areaType: "POLYGON", boundary }, endTime: "tomorrow", precision: 0.5 };
   expect(messageOf(retrievePopulationDensity, body)).toBe(
@@ -65,22 +54,6 @@ test("a refusal of an area has the area's code and names the area first", () => 
   const refusal = refusalOf(retrievePopulationDensity, { body: JSON.stringify(body) });
   expect(refusal.code).toBe("POPULATION_DENSITY_DATA.INVALID_AREA");
   expect(refusal.message).toMatch(/^The area must be .*\. startTime is missing\.$/);
-});
-
-test("a refusal lists the allowed values, and the identifiers of a device", () => {
-  expect(messageOf(retrieveQosProfiles, { status: "GONE", device: {} })).toBe(
-    [
-      "device must have one of phoneNumber, ipv4Address, ipv6Address, networkAccessIdentifier.",
-      "status must be one of ACTIVE, INACTIVE, DEPRECATED.",
-    ].join(" "),
-  );
-});
-
-test("a refusal of a path parameter names it and what it must be", () => {
-  expect(refusalOf(getQosProfile, { pathParameters: { name: "no" } })).toEqual({
-    code: "INVALID_ARGUMENT",
-    message: "name must be 3 to 256 of the characters a-z A-Z 0-9 _ . -.",
-  });
 });
 
 /** Values of every type, none of which is right by chance. */
