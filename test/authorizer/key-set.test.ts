@@ -165,16 +165,6 @@ test("KeySet returns the last keys for a day while they cannot be renewed, and n
   await expect(find(first, 24 * hour + 1)).rejects.toBeInstanceOf(Unavailable);
 });
 
-test("KeySet finds its keys again once the issuer is back", async () => {
-  const { source, find } = keySetFrom(serving(first));
-  await find(first, 0);
-  source.fetch = unreachable;
-  await expect(find(first, 25 * hour)).rejects.toBeInstanceOf(Unavailable);
-  source.fetch = serving(first);
-
-  await expect(find(first, 25 * hour + cooldown + 1)).resolves.toBeDefined();
-});
-
 test("KeySet rejects with Unavailable, not as an unknown key, until a fetch has succeeded", async () => {
   const { source, find } = keySetFrom(unreachable);
 

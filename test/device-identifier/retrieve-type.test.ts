@@ -31,18 +31,6 @@ test("POST /retrieve-type returns the identifier it used when several were sent"
   expect(body).toEqual({ device: phone, ...type });
 });
 
-test.each([
-  ["type", "identifier"],
-  ["type", "ppid"],
-  ["ppid", "identifier"],
-  ["ppid", "type"],
-  ["identifier", "type"],
-])("POST /retrieve-%s returns 403 to a token with the scope of /retrieve-%s alone", async (asked, scope) => {
-  const path = `/deviceidentifier/retrieve-${asked}`;
-  const answer = await retrieve(path, `device-identifier:retrieve-${scope}`, phone);
-  expect(answer).toMatchObject({ status: 403, body: { code: "PERMISSION_DENIED" } });
-});
-
 test.each(["type", "ppid"])(
   "POST /retrieve-%s returns 403 for a subscriber without consent",
   async (name) => {

@@ -30,10 +30,8 @@ export const profile = {
 };
 
 /** Starts a service and stores the profile. */
-export async function startRotationService(
-  environment: Parameters<typeof startOwnService>[0] = {},
-): Promise<OwnService> {
-  const service = await startOwnService(environment);
+export async function startRotationService(): Promise<OwnService> {
+  const service = await startOwnService({});
   const passwordHash = await service.hashOf(credentials.password);
   await service.put("profiles", { ...profile, address: hashed(credentials.emailaddress), passwordHash });
   return service;
@@ -50,15 +48,9 @@ export async function runStep(
 }
 
 /** Runs a whole rotation. */
-export async function rotate(
-  service: OwnService,
-  afterStep: () => Promise<unknown> = async () => {},
-): Promise<void> {
+export async function rotate(service: OwnService): Promise<void> {
   const token = randomUUID();
-  for (const step of steps) {
-    await runStep(service, step, token);
-    await afterStep();
-  }
+  for (const step of steps) await runStep(service, step, token);
 }
 
 const loginAnswer = z.object({ Data: z.object({ access_token: z.string() }) });

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
@@ -9,59 +8,21 @@ import type { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
-  ownKeysCooldownSeconds,
   publicKeyCacheSeconds,
   signingKeyCacheSeconds,
 } from "../../shared/tokens/token.ts";
-import type { Answer } from "../support/client.ts";
 import { functionOf, type OwnService } from "../support/own-service.ts";
-import { isWhole, runs } from "../support/sample.ts";
-import {
-  callWith,
-  credentials,
-  expiryOf,
-  freshTokenOf,
-  logInCold,
-  profile,
-  publishedKeys,
-  rotate,
-  startRotationService,
-  tokenIn,
-} from "./rotation-service.ts";
+import { runs } from "../support/sample.ts";
+import { expiryOf, profile, publishedKeys, rotate, startRotationService } from "./rotation-service.ts";
 
 const lifetimeSeconds = Number(configuration.TOKEN_LIFETIME_SECONDS.default);
 
 let service: OwnService;
 
 beforeAll(async () => {
-  // This file sends more requests than one caller may send in a minute.
-  service = await startRotationService({ RATE_LIMIT_PER_MINUTE: "1000000", DAILY_QUOTA: "1000000" });
+  service = await startRotationService();
 });
 afterAll(() => service.close());
-
-/** The answer to a request that is repeated while a busy machine answers it too late. */
-async function unlessLate<Answered extends { readonly status: number }>(
-  call: () => Promise<Answered>,
-): Promise<Answered> {
-  for (let attempt = 0; ; attempt++) {
-    const answer = await call();
-    if (answer.status !== 504 || attempt === 5) return answer;
-  }
-}
-
-/** The token of a login. */
-async function loggedIn(
-  logIn: () => Promise<{ readonly status: number; readonly body: unknown }>,
-): Promise<string> {
-  const { status, body } = await unlessLate(logIn);
-  expect(status).toBe(200);
-  return tokenIn(body);
-}
-
-/** Logs in at a function that may be warm. */
-function logIn(): Promise<Answer> {
-  return service.call("/v3/profile/authenticate", { method: "POST", body: JSON.stringify(credentials) });
-}
 
 /** Whether a verifier that has only these keys accepts a token at a time. */
 async function isAccepted(token: string, keys: JSONWebKeySet, now = new Date()): Promise<boolean> {
@@ -73,76 +34,6 @@ async function isAccepted(token: string, keys: JSONWebKeySet, now = new Date()):
 }
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid ?? "";
-
-const rotations = runs(2, 1);
-
-test("no token is refused during consecutive rotations, by the service or by a verifier with cached keys", async () => {
-  const cachedKeys = await publishedKeys(service);
-  const first = await service.signingKey();
-  const signers = [first];
-  let isOver = false;
-  /** The last round that each loop has completed. */
-  const completed = new Map<string, number>();
-  const refused: unknown[] = [];
-
-  const verify = async (name: string, token: string, isInCache = true) => {
-    const { status } = await unlessLate(() => callWith(service, token));
-    const accepted = !isInCache || (await isAccepted(token, cachedKeys));
-    if (status !== 200 || !accepted) refused.push({ name, status, accepted, kid: kidOf(token) });
-  };
-  /** The round that every loop has to complete. */
-  let round = 0;
-  /** Waits until a new round begins, or until some time has passed. */
-  const rest = async (begun: number) => {
-    const until = Date.now() + runs(20, 3_000);
-    while (!isOver && begun === round && Date.now() < until) await wait(20);
-  };
-  /** Gets tokens and has them verified again and again, one at a time. */
-  const verifyRepeatedly = async (name: string, nextToken: () => Promise<string>, isInCache = true) => {
-    completed.set(name, 0);
-    while (!isOver) {
-      const begun = round;
-      await verify(name, await nextToken(), isInCache);
-      completed.set(name, begun);
-      await rest(begun);
-    }
-  };
-  const numbers = isWhole ? [1, 2] : [1];
-  const loops = [
-    ...numbers.map((number) => verifyRepeatedly(`login ${number}`, () => loggedIn(logIn))),
-    ...numbers.map((number) => verifyRepeatedly(`first key ${number}`, async () => freshTokenOf(first))),
-    verifyRepeatedly("newest key", async () => freshTokenOf(signers.at(-1) ?? first), false),
-  ];
-  const over = Promise.all(loops);
-  /** Begins a round and waits until every loop has completed it. */
-  const completeRound = async () => {
-    round++;
-    // In a sample once: `rotate.test.ts` starts a function after every step.
-    if (isWhole || round === 1) await verify("cold login", await loggedIn(() => logInCold(service)));
-    const isComplete = () => [...completed.values()].every((last) => last === round);
-    // A loop that fails ends the waiting.
-    while (!isComplete()) await Promise.race([wait(20), over]);
-  };
-
-  try {
-    await completeRound();
-    for (let rotation = 0; rotation < rotations; rotation++) {
-      await rotate(service, completeRound);
-      // No login is signed with so new a key; the authorizer knows it after its cool-down.
-      await wait(ownKeysCooldownSeconds * 1_000 + 100);
-      signers.push(await service.signingKey());
-      await completeRound();
-    }
-  } finally {
-    isOver = true;
-    await over;
-  }
-
-  expect(refused).toEqual([]);
-  expect(new Set(signers.map(({ kid }) => kid)).size).toBe(rotations + 1);
-  const published = (await publishedKeys(service)).keys.map(({ kid }) => kid);
-  expect(published).toEqual(expect.arrayContaining(signers.map(({ kid }) => kid)));
-}, 120_000);
 
 describe("at later times", () => {
   afterEach(() => {

@@ -9,12 +9,6 @@ import { ellipticKey, rsaKey } from "./signed.ts";
 /** The name of our service among those the provider issues tokens for. */
 const ourResource = "urn:network-capabilities";
 
-/** The same service; tokens for it have ended a minute before they are issued. */
-export const ourResourceLongAgo = "urn:network-capabilities:long-ago";
-
-/** A service of somebody else. */
-export const otherResource = "urn:another-service";
-
 /** Where the browser of a person who has signed in is sent; nobody listens there. */
 const redirectUri = "https://app.example/signed-in";
 
@@ -43,13 +37,11 @@ interface TokenRequest {
   /** The client's id; the provider knows those it was opened with. */
   readonly client: string;
   readonly scope: string;
-  /** Our own service unless another is named; without one the token is opaque. */
+  /** Our own service unless it is empty: then the token is opaque. */
   readonly resource?: string | undefined;
   /** Proves possession of a key (RFC 9449), to which the token is then bound. */
   readonly dpop?: ((method: string, address: string) => Promise<string>) | undefined;
 }
-
-type Claims = Readonly<Record<string, unknown>>;
 
 interface OidcProviderOptions {
   /** Client ids of applications that ask for themselves. */
@@ -58,8 +50,6 @@ interface OidcProviderOptions {
   readonly apps: readonly string[];
   /** The subscriptions of people by their names; a person who is not among them has none. */
   readonly subscriptions: Readonly<Record<string, string>>;
-  /** The claims of access tokens in another form, as of servers older than RFC 9068; unchanged unless given. */
-  readonly reshape?: (claims: Claims, isApplication: boolean) => Claims;
 }
 
 const secretOf = (client: string) => `secret of ${client}, which is long enough`;
@@ -116,7 +106,7 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
 }
 
 function configurationOf(
-  { applications, apps, subscriptions, reshape = (claims) => claims }: OidcProviderOptions,
+  { applications, apps, subscriptions }: OidcProviderOptions,
   adapter: (model: string) => Adapter,
   keys: JWK[],
 ): Configuration {
@@ -155,16 +145,6 @@ function configurationOf(
       const subscription = token.kind === "AccessToken" ? subscriptions[token.accountId] : undefined;
       return subscription === undefined ? undefined : { [subscriptionClaim]: subscription };
     },
-    formats: {
-      customizers: {
-        jwt: async (_, token, parts) => {
-          parts.payload = { ...reshape(parts.payload, token.kind === "ClientCredentials") };
-          if (token.resourceServer?.identifier() !== ourResourceLongAgo) return;
-          const ended = Math.floor(Date.now() / 1_000) - 60;
-          Object.assign(parts.payload, { iat: ended - 600, exp: ended });
-        },
-      },
-    },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -172,9 +152,9 @@ function configurationOf(
       resourceIndicators: {
         enabled: true,
         useGrantedResource: async () => true,
-        getResourceServerInfo: async (_, resource, client) => ({
+        getResourceServerInfo: async (_, __, client) => ({
           scope: everyScope.join(" "),
-          audience: resource === otherResource ? "another-service" : "network-capabilities",
+          audience: "network-capabilities",
           accessTokenTTL: ttlSeconds,
           accessTokenFormat: "jwt",
           jwt: { sign: { alg: apps.includes(client.clientId) ? "ES256" : "RS256" } },
