@@ -1,4 +1,5 @@
 import { Token } from "aws-cdk-lib";
+import { SettingError } from "./setting-error.ts";
 
 /**
  * Lambda's limit, of the variables as a JSON object:
@@ -11,7 +12,7 @@ const unknownBytes = 170;
 
 /**
  * Refuses an environment that Lambda would refuse in the middle of a deployment.
- * @throws {Error} naming the function and its longest variable.
+ * @throws {SettingError} naming the function and its longest variable.
  */
 export function checkEnvironmentSize(id: string, environment: Readonly<Record<string, string>>): void {
   const known = Object.entries(environment).map(
@@ -20,7 +21,7 @@ export function checkEnvironmentSize(id: string, environment: Readonly<Record<st
   const bytes = Buffer.byteLength(JSON.stringify(Object.fromEntries(known)));
   if (bytes <= maxBytes) return;
   const [longest] = known.sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
-  throw new Error(
+  throw new SettingError(
     `The environment of ${id} has up to ${bytes} bytes; Lambda takes ${maxBytes}. Its longest variable is ${longest}.`,
   );
 }

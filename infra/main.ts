@@ -1,8 +1,17 @@
 import { Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
+import { Misconfigured } from "../shared/errors.ts";
 import { networkCapabilities } from "./app.ts";
+import { SettingError } from "./setting-error.ts";
 
 // What `cdk` runs: see cdk.json.
-const app = networkCapabilities();
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-app.synth();
+try {
+  const app = networkCapabilities();
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  app.synth();
+} catch (error) {
+  if (!(error instanceof SettingError || error instanceof Misconfigured)) throw error;
+  // Where this code found it says nothing to whoever set it.
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

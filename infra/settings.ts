@@ -1,9 +1,11 @@
 import type { Node } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
 import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
+import { nearestName } from "../shared/nearest-name.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
 import { servedFunctions } from "./served.ts";
+import { SettingError } from "./setting-error.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 import { requestRateOf } from "./throttling.ts";
 
@@ -79,15 +81,47 @@ export const localSettings = {
 
 /**
  * Reads the settings of a deployment from its context.
- * @throws {Error} naming the setting that is malformed or conflicts with others.
+ * @throws {SettingError} naming the setting that does not exist, is malformed or conflicts with others.
+ * @throws {Misconfigured} naming a variable of the functions that is malformed.
  */
-export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
+export function settingsIn(node: Pick<Node, "tryGetContext" | "getAllContext">): Settings {
+  refuseUnknown(Object.keys(node.getAllContext()));
+  return readSettings((name) => node.tryGetContext(name));
+}
+
+/** Every setting of a deployment. */
+export function settingNames(): ReadonlySet<string> {
+  const names = new Set<string>();
+  readSettings((name) => {
+    names.add(name);
+    return name === "stage" ? ("dev" satisfies Stage) : undefined;
+  });
+  return names;
+}
+
+/** CDK and tools of it keep settings of their own in the context; a mistyped name of ours is nobody's. */
+function refuseUnknown(given: readonly string[]): void {
+  const known = [...settingNames()];
+  const lettersOf = (name: string) => name.replaceAll(/[^a-z]/gi, "").toLowerCase();
+  const ours = new Set(known.map(lettersOf));
+  const isOthers = (name: string) => /[:/@-]/.test(name) && !ours.has(lettersOf(name));
+  const unknown = given.find((name) => !known.includes(name) && !isOthers(name));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, known);
+  const advice = nearest === undefined ? "; docs/operating.md lists them" : `; did you mean ${nearest}?`;
+  throw new SettingError(`-c ${unknown} is not a setting${advice}`);
+}
+
+/** The value of a setting as the context has it. */
+type ContextValue = (name: string) => unknown;
+
+function readSettings(contextValue: ContextValue): Settings {
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
-    const value: unknown = node.tryGetContext(name);
+    const value = contextValue(name);
     if (value === undefined) return undefined;
     // From the command line all are strings; `cdk.json` has numbers and booleans too.
     const written = typeof value === "object" ? "" : String(value);
-    if (!pattern.test(written)) throw new Error(`${name} must be ${description}`);
+    if (!pattern.test(written)) throw new SettingError(`${name} must be ${description}`);
     return written;
   };
   const flag = (name: string) => text(name, /^(?:true|false)$/, "true or false") === "true";
@@ -117,9 +151,9 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     "the ARN of an SNS topic, or none",
   );
   if (alarmTopic === undefined && stages[stage].alarmsNotify) {
-    throw new Error(
-      "alarmTopicArn must be set for prod: the ARN of the SNS topic that alarms notify, or none if " +
-        "they shall notify nobody",
+    throw new SettingError(
+      "alarmTopicArn must be set for prod: -c alarmTopicArn=ARN, of the SNS topic that alarms notify, or " +
+        "-c alarmTopicArn=none if they shall notify nobody",
     );
   }
   const domain = domainOf(
@@ -131,16 +165,17 @@ export function settingsIn(node: Pick<Node, "tryGetContext">): Settings {
     arn("certificateArn", "acm", "certificate/.+", "the ARN of a certificate"),
     text("hostedZoneId", /^(?:none|Z[A-Z0-9]+)$/, "the id of a Route 53 hosted zone, or none"),
   );
-  const chosen = configurationIn(node);
+  const chosen = configurationIn(contextValue);
   const awsHostIsOpen = text("awsHost", /^(?:open|closed)$/, "open or closed") !== "closed";
-  if (!awsHostIsOpen && domain === undefined) throw new Error("awsHost can be closed with domainName only");
+  if (!awsHostIsOpen && domain === undefined)
+    throw new SettingError("awsHost can be closed with domainName only");
   return {
     stage,
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
     awsHostIsOpen,
     waf: flag("waf"),
-    corsOrigins: originsIn(node.tryGetContext("corsOrigins")),
+    corsOrigins: originsIn(contextValue("corsOrigins")),
     densityImport: flag("densityImport"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
@@ -182,7 +217,7 @@ function warmThroughputIn(
   const written = text(name, /^\d{4,7}:\d{4,7}$/, description);
   if (written === undefined) return undefined;
   const [wantedReads = 0, wantedWrites = 0] = written.split(":").map(Number);
-  if (wantedReads < reads || wantedWrites < writes) throw new Error(`${name} must be ${description}`);
+  if (wantedReads < reads || wantedWrites < writes) throw new SettingError(`${name} must be ${description}`);
   return { reads: wantedReads, writes: wantedWrites };
 }
 
@@ -193,7 +228,7 @@ function domainOf(
 ): Domain | undefined {
   if (name === undefined && certificateArn === undefined && hostedZoneId === undefined) return undefined;
   if (name === undefined || certificateArn === undefined) {
-    throw new Error("domainName and certificateArn must be set together; hostedZoneId needs both");
+    throw new SettingError("domainName and certificateArn must be set together; hostedZoneId needs both");
   }
   return {
     name,
@@ -202,12 +237,14 @@ function domainOf(
   };
 }
 
-/** @throws {Error} when the list is malformed, or empty. */
+/** @throws {SettingError} when the list is malformed, or empty. */
 function originsIn(list: unknown): readonly string[] {
   if (list === undefined) return [];
   const origins = typeof list === "string" && list !== "" ? parseOrigins(list) : undefined;
   if (origins === undefined) {
-    throw new Error("corsOrigins must be a list such as https://app.example,https://other.example:8443");
+    throw new SettingError(
+      "corsOrigins must be a list such as https://app.example,https://other.example:8443",
+    );
   }
   return origins;
 }
@@ -223,9 +260,9 @@ function reservationsIn(
     const [name, count] = item.split(":");
     const id = functions.find((one) => one === name);
     if (id === undefined)
-      throw new Error(`reservedConcurrency names ${name}, which is not a function of the stage`);
+      throw new SettingError(`reservedConcurrency names ${name}, which is not a function of the stage`);
     const min = functionRecords[id].consumes === undefined ? 1 : maxWorkers;
-    if (Number(count) < min) throw new Error(`reservedConcurrency of ${id} must be at least ${min}`);
+    if (Number(count) < min) throw new SettingError(`reservedConcurrency of ${id} must be at least ${min}`);
     return [id, Number(count)] as const;
   });
   return Object.fromEntries(reserved);
@@ -234,20 +271,20 @@ function reservationsIn(
 /** Opens private networks to sinks: only where the service runs on one machine. */
 const localOnly: ConfigurationName = "SINK_ALLOWED_NETWORKS";
 
-/** @throws {Error} naming the variable that is malformed, or must not be set on a deployed function. */
-function configurationIn(node: Pick<Node, "tryGetContext">): Settings["configuration"] {
+/** @throws {SettingError} naming the variable that is malformed, or must not be set on a deployed function. */
+function configurationIn(contextValue: ContextValue): Settings["configuration"] {
   const names = Object.keys(configuration) as ConfigurationName[];
   const given = names.flatMap((name) => {
-    const value: unknown = node.tryGetContext(name);
+    const value = contextValue(name);
     if (value === undefined) return [];
-    if (name === localOnly) throw new Error(`${name} is for local runs only`);
+    if (name === localOnly) throw new SettingError(`${name} is for local runs only`);
     const written = typeof value === "object" ? JSON.stringify(value) : String(value);
     setting(name, { [name]: written });
     return [[name, written]];
   });
   const chosen: Settings["configuration"] = Object.fromEntries(given);
   if (chosen.TOKEN_ENDPOINT === "on" && !isAddress(chosen.TOKEN_ISSUER ?? "")) {
-    throw new Error(
+    throw new SettingError(
       "TOKEN_ISSUER must be the https address of the stage, without a slash at its end, where TOKEN_ENDPOINT is on: " +
         "clients find the metadata there",
     );

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { type Settings, settingsIn } from "../../infra/settings.ts";
+import { settingNames, settingsIn } from "../../infra/settings.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { configuration } from "../../shared/environment.ts";
 import { runNcs } from "../support/ncs.ts";
 
 /** The words of a command, without quotes. */
@@ -127,29 +126,14 @@ function cdkSettingProblems([command, ...args]: readonly string[]): readonly str
   if (unknown.length > 0) return unknown.map((name) => `there is no setting ${name}`);
   if (command !== "bootstrap") return [];
   try {
-    settingsOf((name) => given.get(name));
+    settingsIn({
+      tryGetContext: (name) => given.get(name),
+      getAllContext: () => Object.fromEntries(given),
+    });
     return [];
   } catch (error) {
     return [`cdk bootstrap reads the settings: ${(error as Error).message}`];
   }
-}
-
-function settingsOf(tryGetContext: (name: string) => string | undefined): Settings {
-  return settingsIn({ tryGetContext } as unknown as Parameters<typeof settingsIn>[0]);
-}
-
-let names: Set<string> | undefined;
-
-/** The names of all settings that are read. */
-function settingNames(): ReadonlySet<string> {
-  if (names !== undefined) return names;
-  const asked = new Set<string>(Object.keys(configuration));
-  settingsOf((name) => {
-    asked.add(name);
-    return name === "alarmTopicArn" ? "none" : undefined;
-  });
-  names = asked;
-  return asked;
 }
 
 /** Options that a CDK command does not have. Runs cdk, which takes a second. */

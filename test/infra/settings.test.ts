@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
@@ -85,6 +87,39 @@ describe("settings", () => {
     ],
   ])("settingsOf throws and names %s for %j", (setting, context) => {
     expect(() => settingsOf(context)).toThrow(`${setting} `);
+  });
+
+  test.each([
+    ["alarmTopicARN", "alarmTopicArn"],
+    ["Stage", "stage"],
+    ["density_k", "DENSITY_K"],
+    ["domain-name", "domainName"],
+    ["table.profiles", "tables.profiles"],
+  ])("settingsOf refuses the misspelt setting %s, and names %s", (misspelt, meant) => {
+    expect(() => settingsOf({ [misspelt]: "none" })).toThrow(
+      `-c ${misspelt} is not a setting; did you mean ${meant}?`,
+    );
+  });
+
+  test("settingsOf accepts the context of CDK and of its tools", () => {
+    const others = {
+      "@aws-cdk/core:checkSecretUsage": true,
+      "aws:cdk:enable-path-metadata": true,
+      "availability-zones:account=123456789012:region=eu-west-1": ["eu-west-1a"],
+      "cli-telemetry": false,
+      "cdk-nag": "x",
+    };
+    expect(settingsOf(others)).toEqual(settingsOf({}));
+  });
+
+  test("cdk's program ends with 1 and one sentence for a stage whose alarms were not thought of", async () => {
+    const ended = await promisify(execFile)(process.execPath, ["--import", "tsx", "infra/main.ts"], {
+      env: { ...process.env, CDK_CONTEXT_JSON: "{}" },
+    }).catch((error: unknown) => error);
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^alarmTopicArn must be set.*\n$/),
+    });
   });
 
   test("settingsOf names the nearest member of an issuer's entry for one that does not exist", () => {
