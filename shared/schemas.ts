@@ -83,10 +83,12 @@ const port = z.number().check(
 );
 
 /** A country, two letters (ISO 3166-2). */
-export const countryCode = z.string().check(z.regex(/^[A-Z]{2}$/));
+export const countryCode = z.string().check(z.regex(/^[A-Z]{2}$/, "must be two capital letters (ISO 3166)"));
 
 /** A mobile network: its country code and network code, five or six digits. */
-export const networkCode = z.string().check(z.regex(/^[0-9]{5,6}$/));
+export const networkCode = z
+  .string()
+  .check(z.regex(/^[0-9]{5,6}$/, "must be five or six digits: country code and network code"));
 
 /** How a device is seen through a NAT (specification 2.10). */
 export const ipv4Address = z

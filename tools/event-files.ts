@@ -7,6 +7,7 @@ import { endpoints, protocolEndpoints, websites } from "../functions/areas.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { hourMilliseconds, instantOf } from "../shared/calendar.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
+import { unreadable } from "../shared/import/unreadable.ts";
 import { nearestName } from "../shared/nearest-name.ts";
 import { withFreshAssertions } from "./demo-assertions.ts";
 
@@ -126,9 +127,7 @@ const routes: ReadonlyMap<string, FunctionId> = new Map([
 
 async function jsonIn(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      `${path} cannot be read: ${error.code === "ENOENT" ? "there is no such file" : error.code}`,
-    );
+    throw new Error(`${path} ${unreadable(error.code)}`);
   });
   try {
     return JSON.parse(text);

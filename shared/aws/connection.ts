@@ -3,15 +3,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { Misconfigured } from "../errors.ts";
 import type { Table } from "../table.ts";
 import { clientDefaults } from "./clients.ts";
+import { connectionProblem, NotConnected } from "./connection-problem.ts";
 import { nameOf } from "./database-client.ts";
-
-/** AWS cannot be used with the current settings; the message says what to set. */
-export class NotConnected extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "NotConnected";
-  }
-}
 
 /**
  * Reads a key that no item has, so that an import that cannot use AWS fails before it reads its file. Needs no
@@ -45,35 +38,6 @@ function nameIn(table: Table): string {
       `--outputs names no table of ${table.name}: deploy this version of the stage with --outputs-file`,
     );
   }
-}
-
-/** What to set, by names of errors. */
-const advice: readonly (readonly [names: RegExp, advice: string])[] = [
-  [
-    /^(?:Credentials|TokenProvider)/,
-    "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-  ],
-  [
-    /^(?:ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|InvalidClientTokenId|MissingAuth)/,
-    "AWS does not accept the credentials: renew those of AWS_PROFILE, or AWS_ACCESS_KEY_ID, " +
-      "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN",
-  ],
-  [
-    /^AccessDenied/,
-    "the credentials lack a permission: imports read and write the tables and use their KMS key",
-  ],
-  [
-    /^ResourceNotFound/,
-    "there is no such table: set AWS_REGION to the region of the stack, and --outputs to its outputs",
-  ],
-];
-
-/** @returns undefined for an error that is not about credentials, the region or rights. */
-export function connectionProblem(error: unknown): NotConnected | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (error.message === "Region is missing") return new NotConnected("no AWS region: set AWS_REGION");
-  const [, found] = advice.find(([names]) => names.test(error.name)) ?? [];
-  return found === undefined ? undefined : new NotConnected(`${found} (${error.name})`);
 }
 
 async function notReached(client: DynamoDBClient, error: unknown): Promise<NotConnected> {

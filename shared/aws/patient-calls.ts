@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
 import { failureOf, isRetryable } from "./clients.ts";
-import { connectionProblem } from "./connection.ts";
+import { connectionProblem } from "./connection-problem.ts";
 import { base64Decoder, type Call, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 

@@ -20,8 +20,11 @@ export const deviceRecord = z.object({
   qosProfiles: z.optional(z.array(text(256)).check(z.maxLength(1_000))),
   imei: z
     .string()
-    .check(z.regex(/^[0-9]{15}$/), z.refine(hasCheckDigit, { message: "has a wrong check digit" })),
-  softwareVersion: z.string().check(z.regex(/^[0-9]{2}$/)),
+    .check(
+      z.regex(/^[0-9]{15}$/, "must be 15 digits"),
+      z.refine(hasCheckDigit, { message: "has a wrong check digit" }),
+    ),
+  softwareVersion: z.string().check(z.regex(/^[0-9]{2}$/, "must be two digits")),
   model: text(256),
   manufacturer: text(256),
   lastChecked: z.iso.datetime({ offset: true }),

@@ -59,7 +59,8 @@ function problemOf(issue: z.core.$ZodIssue, member: string, value: unknown): str
   return isMissing(issue.path, value) ? `${name} is missing.` : `${name} ${expectationOf(issue)}.`;
 }
 
-function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
+/** Whether a value lacks the member at a path. */
+export function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
   const reached = path.reduce<unknown>(
     (value, part) => (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part],
     value,
@@ -71,7 +72,7 @@ function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
  * What a member must be: the check's own message if it begins with "must"; otherwise a text for the kind of issue.
  * Zod's own messages are not used, because they may contain values of the request.
  */
-function expectationOf(issue: z.core.$ZodIssue): string {
+export function expectationOf(issue: z.core.$ZodIssue): string {
   if (issue.message.startsWith("must ")) return issue.message;
   switch (issue.code) {
     case "invalid_type":

@@ -135,7 +135,7 @@ describe("a file of residents", () => {
           { height: 1, width: 1 },
         ),
       ),
-    ).rejects.toThrow("gone.tif: is no GeoTIFF that can be read");
+    ).rejects.toThrow("gone.tif: cannot be read: ENOENT, no such file or folder");
   });
 });
 

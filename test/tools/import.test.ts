@@ -46,7 +46,7 @@ describe("a bad record is named by file, position and field", () => {
     [
       "a misspelt member deep inside",
       [{ ...good, jitter: { value: 1, units: "Seconds" } }],
-      /record 1, jitter\.units: unknown field/,
+      /record 1, jitter\.units: unknown field; did you mean unit\?/,
     ],
     ["a record that is no object", [good, 7], /record 2, the record: /],
   ])("importFile names file, record and field of %s", async (_, records, message) => {

@@ -34,7 +34,7 @@ test("npm run invoke --help says what a file must have, and names all faults", a
 
 test.each([
   [[], "missing required argument 'file'"],
-  [["none.json"], "none.json cannot be read: there is no such file"],
+  [["none.json"], "none.json cannot be read: ENOENT, no such file or folder"],
   [["README.md"], "README.md is not JSON"],
   [["package.json"], "package.json is not an event of API Gateway's REST API"],
   [["events/keys/publish.200-key-set.json", "--fault", "fire"], "no fault fire; there are internal"],

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -6,6 +7,7 @@ import { tables } from "../../functions/areas.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 import { runNcs } from "../support/ncs.ts";
 import { sharedService } from "../support/service.ts";
 
@@ -168,6 +170,54 @@ test.each([
   expect(stderr).not.toContain("qos:write");
 });
 
+test("ncs import says what kind of file it expects in place of a folder and of CSV", async () => {
+  stubShell();
+  const csv = await file("devices.csv", "subscription,phoneNumber\n");
+  const rows = await file("rows.csv", "geohash;startTime;people\n");
+  const json = await file("rows.ndjson.csv", '{"geohash":"u05kq4w"}\n');
+  const saidOf = async (...args: readonly string[]) =>
+    (await runNcs(["import", ...args, "--outputs", outputs])).stderr;
+
+  expect(await saidOf("devices", folder)).toContain("EISDIR, a folder where a file is expected");
+  expect(await saidOf("devices", csv)).toContain(
+    "is CSV: expected .json with an array of records, or .ndjson",
+  );
+  expect(await saidOf("density", rows, "--coverage", "rows")).toContain("commas must separate the columns");
+  expect(await saidOf("density", json, "--coverage", "rows")).toContain(
+    "name a file of JSON objects .ndjson",
+  );
+  expect(await saidOf("density", rows, "--coverage", csv)).toContain("is CSV, and JSON is expected");
+});
+
+test.each([
+  ["ExpiredTokenException", "AWS does not accept the credentials: renew those of AWS_PROFILE"],
+  ["AccessDeniedException", "the credentials lack a permission: secretsmanager:RotateSecret"],
+  ["ResourceNotFoundException", "there is no such secret: set AWS_REGION to the region of the stack"],
+])("ncs rotate-keys says in one line what to set when AWS answers with %s", async (name, said) => {
+  const aws = await listen(
+    createServer((_, response) => {
+      const message =
+        "Secrets Manager: User: arn:aws:iam::123456789012:user/x is not authorized to perform: " +
+        "secretsmanager:RotateSecret on resource: a secret";
+      response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
+      response.end(JSON.stringify({ __type: name, message }));
+    }),
+    0,
+  );
+  try {
+    stubShell({ AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url });
+    const arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:x";
+    const path = await file("key.json", { [stackNames.dev]: { [outputNames.signingKey]: arn } });
+
+    const { code, stderr } = await runNcs(["rotate-keys", "--outputs", path]);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^${said}.* \\(${name}\\)\n$`));
+  } finally {
+    await aws.close();
+  }
+});
+
 test("ncs import names the place in an area that is not JSON, and the number of a record that is not", async () => {
   stubShell();
   const area = await file("broken.geojson", '{"type": "Polygon",\n"coordinates": [}');
@@ -255,15 +305,27 @@ test.each([
   ],
   [
     ["call", "getPublicKeys", "--url", "http://127.0.0.1:2"],
-    "does not answer (ECONNREFUSED): run npm start, or give the address of a stage with --url",
+    "does not answer (ECONNREFUSED): run npm start, or give the address of a stage",
   ],
   [["token", "--as", "nobody@example.com"], "no password of nobody@example.com: set NCS_PASSWORD"],
+  [
+    ["call", "getQosProfile", "--token", "a-secret\nx", '{"name":"QOS_E"}'],
+    "the token has characters that HTTP does not allow",
+  ],
+  [
+    ["call", "getPublicKeys", "--url", "localhost:3000"],
+    "It must be the address of a service, such as https://",
+  ],
+  [["event", "test"], "test cannot be read: EISDIR, a folder where a file is expected"],
+  [["preflight", "-c", "alarmTopicARN=none"], "alarmTopicARN is not a setting; did you mean alarmTopicArn?"],
+  [["webhooks", "listen", "--secret", "a-secret!"], "the secret must be whsec_ and Base64"],
   [["verify", "localhost"], "must be the address of a service, such as https://"],
 ])("ncs %j exits with 1 and says what is missing", async (args, said) => {
   stubShell();
   const { code, stderr } = await runNcs(args);
   expect(code).toBe(1);
   expect(stderr).toContain(said);
+  expect(stderr).not.toContain("a-secret");
 });
 
 test("ncs --help lists the choices and the default of an option", async () => {

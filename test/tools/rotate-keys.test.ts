@@ -70,13 +70,17 @@ test("ncs rotate-keys publishes a new key and prints when it begins to sign", as
 }, 60_000);
 
 test.each([
-  ["names no stack of ours", { Another: {}, "NetworkCapabilities-data": {} }, /has outputs of 0 stacks/],
-  ["names two stages", { "NetworkCapabilities-dev": {}, NetworkCapabilities: {} }, /has outputs of 2 stacks/],
+  ["names no stack of ours", { Another: {}, "NetworkCapabilities-data": {} }, /has the outputs of no stage/],
+  [
+    "names two stages",
+    { "NetworkCapabilities-dev": {}, NetworkCapabilities: {} },
+    /has the outputs of two stages/,
+  ],
   ["does not name the secret", { NetworkCapabilities: {} }, /SIGNING_KEY_SECRET_ARN/],
   [
     "names a secret that is not there",
     { NetworkCapabilities: { SigningKeySecretArn: "arn:aws:secretsmanager:eu-west-1:1:secret:gone-AbCdEf" } },
-    /can't find/,
+    /there is no such secret/,
   ],
 ])("ncs rotate-keys exits with 1 and keeps the key when the outputs file %s", async (_, outputs, message) => {
   const { kid } = await secret();

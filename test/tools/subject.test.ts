@@ -293,7 +293,7 @@ test("ncs subject export --out writes a new file that only its user may read", a
   expect(JSON.parse(await readFile(out, "utf8"))).toMatchObject({ subscription: kim.subscription });
   expect(await run("subject", "export", kim.subscription, "--out", out)).toMatchObject({
     code: 1,
-    stderr: `--out: ${out} cannot be made (EEXIST)\n`,
+    stderr: `--out: ${out} cannot be written: EEXIST, it is there already\n`,
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../../functions/number-recycling/store.ts";
-import { NotConnected } from "../../shared/aws/connection.ts";
+import { NotConnected } from "../../shared/aws/connection-problem.ts";
 import { getItems } from "../../shared/aws/database.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import { keysOf, phoneIdentifier } from "../../shared/devices/keys.ts";

@@ -158,7 +158,7 @@ test.each([
 test.each([
   [
     { application: "anyon", devices: { unknwon: {} }, receiver: { port: "80" } },
-    "plan.json: devices: unknwon is no member of it: did you mean unknown?",
+    "plan.json: devices.unknwon: unknown field; did you mean unknown?",
   ],
   [{ application: "anyon" }, "plan.json: application: there is no caller anyon: did you mean anyone?"],
   [{ callers: {} }, /^plan\.json: callers: must have one caller at least$/],

@@ -1,5 +1,6 @@
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
+import { nearestName } from "../../shared/nearest-name.ts";
 import { send } from "./login.ts";
 
 /** One request to an operation. */
@@ -64,20 +65,39 @@ export async function callOperation({
   if (!hasBody && unknown.length > 0) throw new Error(`${operationId} has no ${unknown.join(", ")}`);
   return await send(`${url}${path}${query.size === 0 ? "" : `?${query}`}`, {
     method: operation.method,
-    headers: {
+    headers: headersOf({
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(hasBody ? { "content-type": "application/json" } : {}),
       ...headers,
-    },
+    }),
     ...(hasBody ? { body: JSON.stringify(left) } : {}),
   });
+}
+
+/** @throws {Error} without the value, which may be a token. */
+function headersOf(fields: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    try {
+      headers.set(name, value);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      const given = name === "authorization" ? "the token" : "--header";
+      throw new Error(
+        `${given} has characters that HTTP does not allow: expected one line of printable ASCII`,
+      );
+    }
+  }
+  return headers;
 }
 
 function operationOf(operationId: string): Endpoint & { readonly id: EndpointId } {
   const found = endpoints.find((one) => one.operationId === operationId || one.id === operationId);
   if (found !== undefined) return found;
   const known = endpoints.map(({ operationId }) => operationId);
-  throw new Error(`there is no operation ${operationId}; there are ${known.join(", ")}`);
+  const nearest = nearestName(operationId, known);
+  const advice = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  throw new Error(`there is no operation ${operationId}; there are ${known.join(", ")}.${advice}`);
 }
 
 function indented(text: string): string {

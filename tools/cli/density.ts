@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
 import type { DensityRow } from "./geo-parquet.ts";
@@ -32,8 +33,11 @@ export function addDensity(command: Command, _: Print, note: Print): void {
         "WKT",
       ]),
     )
-    .action(async (text: string | undefined, options: DensityOptions) => {
+    .action(async (text: string | undefined, options: DensityOptions, command: Command) => {
       const file = fileOf(options.out);
+      if (options.geometry !== undefined && file !== files[".csv"]) {
+        command.error("error: --geometry is of a .csv: other files have the cells' outlines anyway");
+      }
       const token = await tokenFor(options);
       const response = await callOperation({
         url: options.url,
@@ -49,7 +53,9 @@ export function addDensity(command: Command, _: Print, note: Print): void {
       const body = await response.text();
       if (!response.ok) throw new Error(`the service answered ${response.status}: ${body}`);
       const bytes = await file.bytesOf(body);
-      await writeFile(options.out, bytes);
+      await writeFile(options.out, bytes).catch((error: unknown) => {
+        throw isFileError(error) ? new Error(`--out: ${options.out} ${unwritable(error.code)}`) : error;
+      });
       note(`wrote ${options.out}: ${bytes.length} bytes, ${response.headers.get("x-area-status")}`);
     });
 }

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { addressForm, addressIn } from "./options.ts";
 
 /** An address and its password. */
 export interface Login {
@@ -19,12 +20,18 @@ const callMilliseconds = 35_000;
 
 /** Adds the address of the API. */
 export function withUrl(command: Command): Command {
-  return command.option(
-    "--url <url>",
-    "the API: that of `npm start`, or of a stage; NCS_URL is read too",
-    (text) => text.replace(/\/+$/, ""),
-    (process.env.NCS_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, ""),
+  return command.addOption(
+    new Option("--url <url>", "the API: that of `npm start`, or of a stage; NCS_URL is read too")
+      .env("NCS_URL")
+      .argParser(addressOf)
+      .default("http://127.0.0.1:3000"),
   );
+}
+
+function addressOf(text: string): string {
+  const address = addressIn(text);
+  if (address === undefined) throw new InvalidArgumentError(`It ${addressForm}.`);
+  return address;
 }
 
 /** Who calls the API. */
@@ -110,7 +117,7 @@ export async function send(url: string, request: RequestInit): Promise<Response>
     const code =
       cause instanceof Error && "code" in cause ? cause.code : cause instanceof Error ? cause.name : "";
     throw new Error(
-      `${new URL(url).origin} does not answer (${code}): run npm start, or give the address of a stage with --url`,
+      `${new URL(url).origin} does not answer (${code}): run npm start, or give the address of a stage`,
     );
   }
 }

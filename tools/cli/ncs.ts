@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { connectionProblem } from "../../shared/aws/connection-problem.ts";
 import type { Print } from "./print.ts";
 
 /** Where a command writes. */
@@ -150,9 +151,20 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
   } catch (error) {
     // Commander has already written the error or the requested help.
     if (error instanceof CommanderError) return error.exitCode;
-    stderr(`${error instanceof Error ? error.message : error}\n`);
+    stderr(`${sentenceOf(error)}\n`);
     return 1;
   }
+}
+
+/** What a command that failed says. Most errors say it themselves; those of the AWS SDK are for programmers. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const problem = connectionProblem(error);
+  if (problem !== undefined) return problem.message;
+  const isOfAws = "$metadata" in error || "$response" in error;
+  if (!isOfAws || "$fault" in error) return error.message;
+  const code = "code" in error ? error.code : error.name;
+  return `AWS does not answer as expected (${code}): check AWS_REGION, AWS_ENDPOINT_URL and the network`;
 }
 
 function version(): string {

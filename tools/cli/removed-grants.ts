@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import * as z from "zod";
 import { stackName } from "../../infra/stack-names.ts";
+import { readJsonAs } from "../import/json-file.ts";
 import { removedGrants, templateSchema } from "./grants.ts";
 import type { Print } from "./print.ts";
 
@@ -25,14 +25,23 @@ export function addRemovedGrants(command: Command, print: Print): void {
     });
 }
 
+const textOfTemplate = z
+  .string()
+  .refine((text) => templateSchema.safeParse(jsonIn(text)).success)
+  .transform((text) => templateSchema.parse(jsonIn(text)));
+
 /** The AWS CLI writes a template as an object, or as its text. */
-const templateFile = z.union([
-  templateSchema,
-  z.string().transform((text) => templateSchema.parse(JSON.parse(text))),
-]);
+const templateFile = z.union([templateSchema, textOfTemplate], "must be a template of CloudFormation");
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
 
 async function readTemplate(path: string): Promise<z.output<typeof templateSchema>> {
-  const parsed = templateFile.safeParse(JSON.parse(await readFile(path, "utf8")));
-  if (!parsed.success) throw new Error(`${path} is no template: ${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  return await readJsonAs(templateFile, path);
 }

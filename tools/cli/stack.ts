@@ -78,7 +78,10 @@ function requirePublishing(stack: string, variables: Readonly<Record<string, str
 }
 
 async function stackOf({ outputs, local }: StackOptions): Promise<Stack> {
-  if ((outputs === undefined) === (local === undefined)) {
+  if (outputs !== undefined && local !== undefined) {
+    throw new Error("--outputs and --local name two services: give one of them");
+  }
+  if (outputs === undefined && local === undefined) {
     throw new Error(
       "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local for `npm start`",
     );
@@ -167,8 +170,10 @@ function outputsOf(stacks: z.output<typeof outputsFile>, path: string) {
     return outputs === undefined ? [] : [{ name, outputs }];
   });
   if (only === undefined || others.length > 0) {
-    const count = only === undefined ? 0 : 1 + others.length;
-    throw new Error(`${path} has outputs of ${count} stacks of ${names.join(", ")}; expected one`);
+    const found = only === undefined ? "no stage" : "two stages";
+    throw new Error(
+      `--outputs: ${path} has the outputs of ${found}, and those of one are expected: ${names.join(" or ")}`,
+    );
   }
   return only;
 }

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { unwritable } from "../../shared/import/unreadable.ts";
 import type { Print } from "./print.ts";
 import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
 
@@ -63,6 +64,6 @@ async function load() {
 
 async function writeNew(file: string, text: string): Promise<void> {
   await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`--out: ${file} cannot be made (${error.code})`);
+    throw new Error(`--out: ${file} ${unwritable(error.code)}`);
   });
 }

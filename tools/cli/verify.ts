@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { isFileError } from "../../shared/import/unreadable.ts";
+import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import type { Findings, ReportFormat } from "../verify/report.ts";
+import { addressForm, addressIn } from "./options.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
 
@@ -45,6 +46,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
         "service needs.\nThe exit code is 1 if any scenario fails, or if none could be run.",
     )
     .action(async (url: string, options: VerifyOptions, command: Command) => {
+      const base = addressIn(url) ?? command.error(`error: ${url} ${addressForm}`);
       const { features, plan, definitions, logins, complete, report: format, out } = options;
       const isAlone = (features === undefined) === (plan === undefined);
       if (!isAlone) command.error("error: --features and --plan need each other");
@@ -54,7 +56,6 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (features !== undefined && logins !== undefined) {
         command.error("error: with --features, the plan says who sends the requests, not --logins");
       }
-      const base = addressOf(url);
       if (out !== undefined) await requireWritable(out);
       const findings = await findingsOf(base, options);
       const { countsOf, report } = await import("../verify/report.ts");
@@ -77,8 +78,7 @@ async function requireWritable(file: string): Promise<void> {
   try {
     await writeFile(file, "");
   } catch (error) {
-    if (isFileError(error))
-      throw new Error(`--out: ${file} cannot be written: ${error.code}`, { cause: error });
+    if (isFileError(error)) throw new Error(`--out: ${file} ${unwritable(error.code)}`, { cause: error });
     throw error;
   }
 }
@@ -100,13 +100,4 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
     const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
     return await verify({ url, logins: senders, only, onProgress });
   });
-}
-
-function addressOf(url: string): string {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new Error(
-      `${url} must be the address of a service, such as https://api.example.com or http://127.0.0.1:3000`,
-    );
-  }
-  return url.replace(/\/+$/, "");
 }

@@ -2,10 +2,14 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import type { OperationCall } from "./call-operation.ts";
 import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
+import { wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 
+const webhookSecret =
+  /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
+
 interface ListenOptions {
-  readonly port: string;
+  readonly port: number;
   readonly secret?: string;
 }
 
@@ -36,12 +40,15 @@ export function addWebhooks(webhooks: Command, print: Print, note: Print): void 
   webhooks
     .command("listen")
     .description("be a sink on this machine, and print the deliveries that your secret has signed")
-    .option("--port <port>", "at 127.0.0.1", "8080")
+    .option("--port <port>", "at 127.0.0.1", wholeNumber(0, 65_535), 8080)
     .option("--secret <secret>", "as `ncs webhooks create` prints it; NCS_WEBHOOK_SECRET is read too")
     .action(async ({ port, secret = process.env.NCS_WEBHOOK_SECRET }: ListenOptions) => {
       if (!secret) throw new Error("give --secret, or NCS_WEBHOOK_SECRET: `ncs webhooks create` prints one");
+      if (!webhookSecret.test(secret)) {
+        throw new Error("the secret must be whsec_ and Base64, as `ncs webhooks create` prints it");
+      }
       const { listenForDeliveries } = await import("./webhook-listener.ts");
-      const { url } = await listenForDeliveries(secret, Number(port), print, note);
+      const { url } = await listenForDeliveries(secret, port, print, note);
       note(`listening at ${url}`);
       note("Send a request whose `sink` this is. Ctrl+C ends it.");
       // The program ends at signals.

@@ -1,12 +1,14 @@
 import { setMaxListeners } from "node:events";
 import type * as z from "zod";
-import { checkConnection, NotConnected } from "../../shared/aws/connection.ts";
+import { checkConnection } from "../../shared/aws/connection.ts";
+import { NotConnected } from "../../shared/aws/connection-problem.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
 import { Identities } from "./identities.ts";
 import { type Placed, RecordFile } from "./record-file.ts";
 import { RecordProblems } from "./record-problems.ts";
+import { problemText, unknownMember } from "./schema-problems.ts";
 
 /** Reads the valid records of a file, some at a time, in order; can be called again. */
 export type Source<Content> = () => AsyncIterable<readonly Placed<Content>[]>;
@@ -138,10 +140,10 @@ async function* validRecords<Schema extends z.ZodType>(
         problems.add({ record: position, field: fieldOf(path), message });
       const parsed = schema.safeParse(content);
       if (!parsed.success) {
-        for (const { path, message } of parsed.error.issues) refuse(path, message);
+        for (const issue of parsed.error.issues) refuse(issue.path, problemText(issue, content));
         return [];
       }
-      for (const path of membersLost(content, parsed.data)) refuse(path, "unknown field");
+      for (const path of membersLost(content, parsed.data)) refuse(path, unknownMember(schema, path));
       return problems.count > before ? [] : [{ position, content: parsed.data }];
     });
   }

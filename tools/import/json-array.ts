@@ -80,7 +80,11 @@ class ArraySplitter {
     this.#place = "before";
     const first = bytes.findIndex((byte) => !whitespace.has(byte));
     if (first < 0) return bytes.length;
-    if (bytes[first] !== openingBracket) throw new NotArray("is not an array of records");
+    if (bytes[first] !== openingBracket) {
+      throw new NotArray(
+        "is not an array of records: expected [{…}, {…}], or .ndjson with a record in each line",
+      );
+    }
     this.#place = "within";
     return first + 1;
   }

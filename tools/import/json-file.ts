@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, extname } from "node:path";
 import type * as z from "zod";
 import { invalidJsonAt } from "../../shared/http/json-position.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { unreadable } from "../../shared/import/unreadable.ts";
+import { problemText, unknownMember } from "./schema-problems.ts";
 
 /** Maximum of reported problems. */
 const problemsNamed = 20;
@@ -16,6 +17,7 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) {
+      if (extname(path) === ".csv") throw refusal(file, "is CSV, and JSON is expected");
       const { line, column } = invalidJsonAt(text) ?? { line: 1, column: 1 };
       throw refusal(file, `is not JSON: see line ${line}, column ${column}`);
     }
@@ -33,10 +35,16 @@ export async function readJsonAs<Schema extends z.ZodType>(
   schema: Schema,
   path: string,
 ): Promise<z.output<Schema>> {
-  const parsed = schema.safeParse(await readJson(path));
+  const content = await readJson(path);
+  const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `${path.map(String).join(".") || "the file"}: ${message}`,
+  const placeOf = (path: readonly PropertyKey[]) => path.map(String).join(".") || "the file";
+  const problems = parsed.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys
+          .map((key) => [...issue.path, key])
+          .map((path) => `${placeOf(path)}: ${unknownMember(schema, path)}`)
+      : [`${placeOf(issue.path)}: ${problemText(issue, content)}`],
   );
   throw refusal(basename(path), ...problems.slice(0, problemsNamed));
 }

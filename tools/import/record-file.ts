@@ -32,6 +32,11 @@ export class RecordFile {
    */
   async *records(): AsyncGenerator<readonly Placed<unknown>[]> {
     const isLines = [".ndjson", ".jsonl"].includes(extname(this.#path));
+    if (extname(this.#path) === ".csv") {
+      throw this.refusal(
+        "is CSV: expected .json with an array of records, or .ndjson with a record in each line",
+      );
+    }
     let position = 0;
     try {
       for await (const contents of isLines ? this.#lines() : elementsOf(this.#path)) {
@@ -72,7 +77,8 @@ export class RecordFile {
     try {
       return JSON.parse(line);
     } catch (error) {
-      if (error instanceof SyntaxError) throw this.refusal(`line ${number}: is not JSON`);
+      const hint = number === 1 && line.startsWith("[") ? ": name a file with one array .json" : "";
+      if (error instanceof SyntaxError) throw this.refusal(`line ${number}: is not JSON${hint}`);
       throw error;
     }
   }

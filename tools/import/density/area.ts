@@ -33,10 +33,11 @@ const geometryCollection = z.object({
     return z.array(geometry);
   },
 });
-const geometry = z.discriminatedUnion("type", [polygon, multiPolygon, geometryCollection]);
+const otherType = "must be Polygon, MultiPolygon, GeometryCollection, Feature or FeatureCollection";
+const geometry = z.discriminatedUnion("type", [polygon, multiPolygon, geometryCollection], otherType);
 const feature = z.object({ type: z.literal("Feature"), geometry });
 const featureCollection = z.object({ type: z.literal("FeatureCollection"), features: z.array(feature) });
-const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, featureCollection]);
+const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, featureCollection], otherType);
 
 /**
  * Reads the polygons of a GeoJSON file: a geometry, a feature or a collection of either. Two longitudes in a row that

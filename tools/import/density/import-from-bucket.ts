@@ -65,6 +65,9 @@ const imported = z.object({ rows: z.number(), items: z.number(), changed: z.numb
  */
 export async function importFromBucket(wanted: BucketImport): Promise<DensityImported> {
   const { source, coverage, stateMachineArn, pollMilliseconds = 2_000 } = wanted;
+  const client = new SFNClient({ maxAttempts: 10 });
+  // What the shell lacks is better said before anything is put into the bucket.
+  await Promise.all([client.config.region(), client.config.credentials()]);
   const order: ImportOrder = {
     id: `${new Date().toISOString().slice(0, 10)}-${randomUUID()}`,
     prefix: prefixIn(source),
@@ -80,7 +83,6 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     replay: wanted.replay,
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
-  const client = new SFNClient({ maxAttempts: 10 });
   try {
     const { executionArn } = await client.send(
       new StartExecutionCommand({ stateMachineArn, name: order.id, input: JSON.stringify(order) }),

@@ -10,6 +10,7 @@ import {
   readPartsBefore,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { importedFile } from "../imported-file.ts";
 import { type DensityImported, importDensity } from "./import-density.ts";
@@ -173,7 +174,10 @@ function filesIn({ options }: JournalEntry): ImportedFile[] {
 
 async function pathsByName(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const paths = new Map<string, string[]>();
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    throw isFileError(error) ? new ImportError([`${folder} ${unreadable(error.code)}`]) : error;
+  });
+  for (const entry of entries) {
     if (entry.isDirectory()) continue;
     paths.set(entry.name, [...(paths.get(entry.name) ?? []), join(entry.parentPath, entry.name)]);
   }

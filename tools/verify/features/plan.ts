@@ -2,17 +2,11 @@ import * as z from "zod";
 import { nearestName } from "../../../shared/nearest-name.ts";
 import { readJsonAs } from "../../import/json-file.ts";
 
-/** An object whose unknown members are refused with the nearest known one. */
+/** An object without unknown members. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {
-  const known = Object.keys(shape);
+  const names = Object.keys(shape).join(", ");
   return z.strictObject(shape, {
-    error: (issue) => {
-      if (issue.code === "invalid_type") return `must be an object with ${known.join(", ")}`;
-      if (issue.code !== "unrecognized_keys") return undefined;
-      return (issue.keys as readonly string[])
-        .map((key) => `${key} is no member of it: ${suggestion(key, known)}`)
-        .join(" ");
-    },
+    error: ({ code }) => (code === "invalid_type" ? `must be an object with ${names}` : undefined),
   });
 }
 

@@ -1,4 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
+import { nearestName } from "../../../../shared/nearest-name.ts";
 import { type Column, columns, type Fields, isColumn, type LineProblem } from "./row-check.ts";
 
 /** The position of each column in a record; −1 for one that is not there. */
@@ -10,9 +11,10 @@ const notCsv = "is not CSV with a record in each line";
 /** Reads the first line of a file. @returns why it is refused, if it is. */
 export function headerIn(line: string): Header | string {
   const names = recordIn(line);
-  if (names === undefined) return notCsv;
+  if (names === undefined)
+    return /^\s*[[{]/.test(line) ? `${notCsv}: name a file of JSON objects .ndjson` : notCsv;
   const unknown = names.findIndex((name) => !isColumn(name));
-  if (unknown >= 0) return `column ${unknown + 1} is none of ${columns.join(", ")}`;
+  if (unknown >= 0) return `column ${unknown + 1} is none of ${columns.join(", ")}${hintAt(names, unknown)}`;
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) return `has ${repeated} twice`;
   const missing = required.find((name) => !names.includes(name));
@@ -27,6 +29,14 @@ export function headerIn(line: string): Header | string {
     maxPeople: at("maxPeople"),
     length: names.length,
   };
+}
+
+/** What may be meant by a line that is no header, without its values. */
+function hintAt(names: readonly string[], unknown: number): string {
+  const [only = ""] = names;
+  if (names.length === 1 && /[;\t]/.test(only)) return "; commas must separate the columns";
+  const nearest = nearestName(names[unknown] ?? "", columns);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }
 
 /** The fields of lines of any CSV. @param count of the lines. */

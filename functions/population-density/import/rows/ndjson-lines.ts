@@ -1,3 +1,4 @@
+import { nearestName } from "../../../../shared/nearest-name.ts";
 import { columns, type Fields, isColumn, type LineProblem } from "./row-check.ts";
 
 /** The fields of lines that each hold a JSON object; blank ones are skipped. @param count of the lines. */
@@ -12,13 +13,18 @@ export function* ndjsonFields(
     if (content.trim() === "") continue;
     const members = objectIn(content);
     if (members === undefined) refuse({ line, reason: "is not a JSON object" });
-    else if (Object.keys(members).every(isColumn)) {
+    else {
+      const unknown = Object.keys(members).find((name) => !isColumn(name));
       const { geohash, startTime, people, minPeople, maxPeople } = members;
-      yield { geohash, startTime, people, minPeople, maxPeople, line };
-    } else {
-      refuse({ line, reason: `has a member that is none of ${columns.join(", ")}` });
+      if (unknown === undefined) yield { geohash, startTime, people, minPeople, maxPeople, line };
+      else refuse({ line, reason: `has a member that is none of ${columns.join(", ")}${hintFor(unknown)}` });
     }
   }
+}
+
+function hintFor(unknown: string): string {
+  const nearest = nearestName(unknown, columns);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {

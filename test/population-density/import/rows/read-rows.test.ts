@@ -391,7 +391,11 @@ describe("a row is refused by its line and column, without its value", () => {
     ["no JSON", "{", "line 2: is not a JSON object"],
     ["an array", "[]", "line 2: is not a JSON object"],
     ["null", "null", "line 2: is not a JSON object"],
-    ["a member that is not known", JSON.stringify({ ...object, minpeople: 1 }), `line 2: ${unknown}`],
+    [
+      "a member that is not known",
+      JSON.stringify({ ...object, minpeople: 1 }),
+      `line 2: ${unknown}; did you mean minPeople?`,
+    ],
     ["a member named like what all objects have", '{"__proto__":{}}', `line 2: ${unknown}`],
     ["a number as text", JSON.stringify({ ...object, people: "1" }), `line 2, people: ${notPeople}`],
     [

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { fromFile } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
+import { unreadable } from "../../../../shared/import/unreadable.ts";
 import type { PopulatedPoint, PopulationFile } from "./points.ts";
 
 const rowsAtOnce = 64;
@@ -23,7 +24,10 @@ export async function* pixelsOf(
 ): PopulationFile & AsyncGenerator<readonly PopulatedPoint[]> {
   const file = basename(path);
   const tiff = await fromFile(path).catch((error: unknown) => {
-    throw new ImportError([`${file}: is no GeoTIFF that can be read (${nameOfError(error)})`]);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    throw new ImportError([
+      `${file}: ${code === undefined ? "is no GeoTIFF: --kind says what the file is" : unreadable(code)}`,
+    ]);
   });
   try {
     const image = await tiff.getImage();
@@ -73,8 +77,4 @@ function within(length: number, from: number, to: number): { readonly from: numb
 /** Into how many parts a pixel is divided, so that a cell has some. */
 function partsOf(pixel: number, cell: number): number {
   return Math.min(Math.max(1, Math.ceil((3 * pixel) / cell)), 32);
-}
-
-function nameOfError(error: unknown): string {
-  return error instanceof Error ? ("code" in error ? String(error.code) : error.name) : typeof error;
 }
