@@ -190,7 +190,7 @@ function waitingAlarms({ service }: WatchedByName): Record<string, AlarmLine> {
       metric: serviceMetric(service, "OldestUnstartedJobSeconds", "max"),
       threshold: 15 * 60,
       impact:
-        "Callers have waited 15 minutes for deliveries without a first attempt: the workers do not keep up.",
+        "Callers have waited 15 minutes for a worker that makes the first attempt at a delivery: the workers do not keep up.",
     },
     JobsLate: {
       metric: serviceMetric(service, "OldestJobSeconds", "max"),

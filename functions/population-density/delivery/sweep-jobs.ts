@@ -6,6 +6,12 @@ import { reportEnd } from "./report-end.ts";
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;
 
+/**
+ * How many jobs are read to find one that waits for a worker: the index does not say, as an index of a table in use
+ * cannot get a further attribute. The next one is then taken for it.
+ */
+const maxReads = 100;
+
 type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics"> & {
   readonly queues: Pick<Ports["queues"], "send">;
 };
@@ -18,13 +24,12 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
   const now = ports.clock.now();
   const entries = await ports.jobs.pending(signal);
   const ageOf = ({ pendingSince }: PendingEntry) => now - Date.parse(pendingSince);
-  const oldest = (among: readonly PendingEntry[]) => Math.max(0, ...among.map(ageOf)) / 1_000;
+  const secondsOf = (entry: PendingEntry | undefined) =>
+    entry === undefined ? 0 : Math.max(0, ageOf(entry)) / 1_000;
+  const waiting = await oldestForWorkers(entries, ports, signal);
   ports.writeMetrics([
-    { metric: "OldestJobSeconds", value: oldest(entries) },
-    {
-      metric: "OldestUnstartedJobSeconds",
-      value: oldest(entries.filter(({ startedAt }) => startedAt === undefined)),
-    },
+    { metric: "OldestJobSeconds", value: secondsOf(entries[0]) },
+    { metric: "OldestUnstartedJobSeconds", value: secondsOf(waiting) },
   ]);
   for (const entry of entries) {
     // Oldest first: the next sweep handles the rest.
@@ -32,6 +37,35 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
     if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
     else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
   }
+}
+
+/**
+ * The oldest job without an attempt that waits for a worker. Others wait for a permit, behind uploads of their own caller
+ * or to their host: no worker could begin them, and it is for nobody here to do anything.
+ */
+async function oldestForWorkers(
+  entries: readonly PendingEntry[],
+  ports: SweepPorts,
+  signal: AbortSignal,
+): Promise<PendingEntry | undefined> {
+  const unstarted = entries.filter(({ startedAt }) => startedAt === undefined);
+  for (const entry of unstarted.slice(0, maxReads)) {
+    if (!(await waitsForPermit(entry, ports, signal))) return entry;
+  }
+  return unstarted[maxReads];
+}
+
+/** False for a job that cannot be read. */
+async function waitsForPermit(
+  { operationId }: PendingEntry,
+  ports: SweepPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let host: string | undefined;
+  await logFailure(ports, async () => {
+    host = (await ports.jobs.read(operationId, signal))?.waitsFor;
+  });
+  return host !== undefined;
 }
 
 function isWithoutMessage({ queuedAt }: PendingEntry): boolean {

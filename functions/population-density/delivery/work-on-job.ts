@@ -305,9 +305,12 @@ async function end(
   return "ack";
 }
 
-/** How long a job waited for its first attempt; empty for later attempts. */
-function firstAttempt({ attempts, requestedAt, startedAt }: PendingJob): readonly Count[] {
-  if (attempts > 1 || startedAt === undefined) return [];
+/**
+ * How long a job waited for its first attempt; empty for later attempts, and if it waited for a permit: other uploads of
+ * its caller, or to its host, were in the way.
+ */
+function firstAttempt({ attempts, requestedAt, startedAt, waitsFor }: PendingJob): readonly Count[] {
+  if (attempts > 1 || startedAt === undefined || waitsFor !== undefined) return [];
   return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
+import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
+import type { Count, MetricName } from "../../../shared/aws/metrics.ts";
 import { visibilitySeconds } from "../../../shared/sqs/queues.ts";
 import { someJob } from "../../support/some-job.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
@@ -13,7 +15,10 @@ const [callMilliseconds, invokeMilliseconds, pollMilliseconds] = [5, 10, 1_000];
 
 const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 };
 
-/** Delivers jobs that are all due at once, and says how long that took and how often their messages were received. */
+/**
+ * Delivers jobs that are all due at once, with a sweep every minute. Says how long that took, how often their messages
+ * were received, and what was measured of first attempts.
+ */
 async function deliver(
   sinks: readonly { readonly caller: string; readonly sink: string }[],
   uploadSeconds: number,
@@ -28,6 +33,9 @@ async function deliver(
     await time.wait(callMilliseconds);
     return run();
   };
+  const measured: Count[] = [];
+  const valuesOf = (metric: MetricName) =>
+    measured.filter((one) => one.metric === metric).map(({ value = 1 }) => value);
   const ports: WorkerPorts = {
     ...portsOf(jobs, permits, (_, run) => call(run)),
     sinks: {
@@ -41,8 +49,8 @@ async function deliver(
     clock: { now: () => time.now, deadline: () => signal, pause: (wait) => time.wait(wait) },
     random: chance.random,
     newId: () => crypto.randomUUID(),
-    log: () => {},
-    writeMetrics: () => {},
+    log: (_event, _details, counts = []) => void measured.push(...counts),
+    writeMetrics: (counts) => void measured.push(...counts),
     schedule: [],
     workers,
   };
@@ -66,8 +74,23 @@ async function deliver(
       await call(() => queue.settle(message, verdict, time.now, false));
     }
   };
-  await time.pass(Promise.all(Array.from({ length: workers }, work)));
-  return { seconds: time.now / 1_000, receivesOfJob: receives / sinks.length };
+  const sweepEveryMinute = async () => {
+    while (jobs.pending().length > 0) {
+      await sweep({ ...ports, queues: { send: async () => {} } }, signal);
+      await time.wait(60_000);
+    }
+  };
+  const delivering = async () => {
+    await Promise.all(Array.from({ length: workers }, work));
+    return time.now / 1_000;
+  };
+  const [seconds] = await time.pass(Promise.all([delivering(), sweepEveryMinute()]));
+  return {
+    seconds,
+    receivesOfJob: receives / sinks.length,
+    firstAttempts: valuesOf("FirstAttemptSeconds"),
+    oldestUnstarted: Math.max(...valuesOf("OldestUnstartedJobSeconds")),
+  };
 }
 
 test.each([
@@ -90,3 +113,26 @@ test.each([
     expect(receivesOfJob).toBeLessThanOrEqual(2 + seconds / 2 / 5);
   },
 );
+
+test("jobs that wait behind the slow uploads of their own caller are not measured as waiting for workers", async () => {
+  const sinks = Array.from({ length: 20 }, () => ({ caller: "caller", sink: "slow" }));
+
+  const { seconds, firstAttempts, oldestUnstarted } = await deliver(sinks, 300, 10);
+
+  expect(seconds).toBeGreaterThan(30 * 60);
+  expect(firstAttempts.length).toBeLessThan(sinks.length / 4);
+  expect(Math.max(...firstAttempts)).toBeLessThan(60);
+  expect(oldestUnstarted).toBeLessThan(60);
+});
+
+test("jobs that wait for a free worker are measured until it begins them", async () => {
+  const sinks = Array.from({ length: 20 }, (_, index) => ({
+    caller: `${index}-caller`,
+    sink: `${index}-host`,
+  }));
+
+  const { firstAttempts, oldestUnstarted } = await deliver(sinks, 300, 2);
+
+  expect(firstAttempts).toHaveLength(sinks.length);
+  expect(oldestUnstarted).toBeGreaterThan(30 * 60);
+});
