@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { handlerFile } from "../../infra/bundles.ts";
 import { bundle } from "../../tools/build.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 import { contexts, type SharedName } from "./shared-templates.ts";
 import { eachStage, parseOne, readNotes, sharedFolder, sharedText, texts } from "./template.ts";
+
+const folder = useOwnFolder();
 
 describe.each(eachStage)("the template of %s", (stage, made) => {
   const text = JSON.stringify(made);
@@ -64,13 +66,8 @@ describe("a second deployment changes nothing", () => {
   // The name of a version is made from the bundle's bytes.
   test("the same sources give the same bundle in another folder", async () => {
     const id = "population-density/retrieve";
-    const folder = mkdtempSync(join(tmpdir(), "network-capabilities-bundle-"));
-    try {
-      await bundle(handlerFile(id), join(folder, "elsewhere"));
-      expect(filesIn(join(folder, "elsewhere"))).toEqual(filesIn(join(sharedService.bundles, id)));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await bundle(handlerFile(id), join(folder.path, "elsewhere"));
+    expect(filesIn(join(folder.path, "elsewhere"))).toEqual(filesIn(join(sharedService.bundles, id)));
   });
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { InvocationError } from "../../tools/local/lambda/invocation-error.ts";
 import { RunningSchedule } from "../../tools/local/lambda/running-schedule.ts";
@@ -139,24 +139,18 @@ test("a schedule that is closed does not repeat a throttled run", async () => {
 
 test("the local service runs the schedules of its template with the event that EventBridge sends", async () => {
   const assembly = await sampleAssembly({ schedule: true });
-  try {
-    const service = await startSample({ assembly: assembly.directory });
-    try {
-      await vi.advanceTimersByTimeAsync(5 * minute);
-      await vi.waitFor(() => expect(service.logs.join("")).toContain("Scheduled Event"), { timeout: 25_000 });
-      const event = JSON.parse(service.logs.find((line) => line.includes("Scheduled Event")) ?? "");
-      expect(event).toMatchObject({
-        source: "aws.events",
-        account: "000000000000",
-        region: "eu-west-1",
-        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-        resources: [service.template.schedules[0]?.ruleArn],
-        detail: {},
-      });
-    } finally {
-      await service.close();
-    }
-  } finally {
-    assembly.remove();
-  }
+  onTestFinished(() => assembly.remove());
+  const service = await startSample({ assembly: assembly.directory });
+  onTestFinished(() => service.close());
+  await vi.advanceTimersByTimeAsync(5 * minute);
+  await vi.waitFor(() => expect(service.logs.join("")).toContain("Scheduled Event"), { timeout: 25_000 });
+  const event = JSON.parse(service.logs.find((line) => line.includes("Scheduled Event")) ?? "");
+  expect(event).toMatchObject({
+    source: "aws.events",
+    account: "000000000000",
+    region: "eu-west-1",
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    resources: [service.template.schedules[0]?.ruleArn],
+    detail: {},
+  });
 });

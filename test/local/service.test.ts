@@ -13,7 +13,7 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
@@ -43,24 +43,23 @@ afterAll(() => service.close());
 const sampleId = () => idOf(service, "SampleFunction");
 const arnOf = (id: string) => service.template.secrets.find(({ logicalId }) => logicalId.startsWith(id))?.arn;
 
-/** Starts the stack again, on the database of the first service unless other variables are given. */
-const startAgain = (options: Parameters<typeof startSample>[0] = {}) =>
-  startSample({
+/** Starts the stack again until the test is over, on the database of the first service unless other variables are given. */
+async function startAgain(options: Parameters<typeof startSample>[0] = {}): Promise<StartedSample> {
+  const started = await startSample({
     assembly: service.assembly,
     environment: { AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint },
     ...options,
   });
+  onTestFinished(() => started.close());
+  return started;
+}
 
 test("a function has no more environments than maxThreadsOf allows", async () => {
   const limited = await startAgain({ maxThreadsOf: () => 1 });
-  try {
-    const id = idOf(limited, "SampleFunction");
-    const reported = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
-    const threads = reported.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
-    expect(new Set(threads).size).toBe(1);
-  } finally {
-    await limited.close();
-  }
+  const id = idOf(limited, "SampleFunction");
+  const reported = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
+  const threads = reported.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
+  expect(new Set(threads).size).toBe(1);
 });
 
 test("the local service starts no queue server when the template has no queues", () => {
@@ -78,19 +77,15 @@ test("a function with reserved concurrency refuses an event at once when all its
 
 test("functions without reserved concurrency share what the account has left, and refuse an event beyond it at once", async () => {
   const limited = await startAgain({ accountExecutions: 2 });
-  try {
-    const shared = idOf(limited, "SampleFunction");
-    const reserved = idOf(limited, "ReservedFunction");
-    const throttled = { errorType: "TooManyRequestsException" };
-    const first = limited.invoke(shared, { do: "sleep" });
-    await expect(limited.invoke(shared, {})).rejects.toMatchObject(throttled);
-    await expect(limited.stream(shared, {})).rejects.toMatchObject(throttled);
-    await expect(limited.invoke(reserved, {})).resolves.toMatchObject({ count: 1 });
-    await first;
-    await expect(limited.invoke(shared, {})).resolves.toMatchObject({ count: 2 });
-  } finally {
-    await limited.close();
-  }
+  const shared = idOf(limited, "SampleFunction");
+  const reserved = idOf(limited, "ReservedFunction");
+  const throttled = { errorType: "TooManyRequestsException" };
+  const first = limited.invoke(shared, { do: "sleep" });
+  await expect(limited.invoke(shared, {})).rejects.toMatchObject(throttled);
+  await expect(limited.stream(shared, {})).rejects.toMatchObject(throttled);
+  await expect(limited.invoke(reserved, {})).resolves.toMatchObject({ count: 1 });
+  await first;
+  await expect(limited.invoke(shared, {})).resolves.toMatchObject({ count: 2 });
 });
 
 test("a function's environment has the template's variables and only the configuration of the shell", async () => {
@@ -122,13 +117,9 @@ test("a function's environment has the shell's AWS_LAMBDA_RUNTIME_API, an addres
   const inFunction = await startAgain({
     environment: { AWS_LAMBDA_RUNTIME_API, AWS_ENDPOINT_URL_DYNAMODB },
   });
-  try {
-    expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
-      environment: { AWS_LAMBDA_RUNTIME_API },
-    });
-  } finally {
-    await inFunction.close();
-  }
+  expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
+    environment: { AWS_LAMBDA_RUNTIME_API },
+  });
   expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_LAMBDA_RUNTIME_API");
 });
 
@@ -208,12 +199,8 @@ test("the local service uses the shell's database with the shell's keys and crea
     AWS_SECRET_ACCESS_KEY: "hidden",
   };
   const other = await startAgain({ environment });
-  try {
-    expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
-    expect(other.environmentOf(sampleId())).toMatchObject(environment);
-  } finally {
-    await other.close();
-  }
+  expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
+  expect(other.environmentOf(sampleId())).toMatchObject(environment);
   const { TableNames } = await database.send(new ListTablesCommand());
   expect(TableNames).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { InvocationStream } from "../../tools/local/lambda/invocation-stream.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { useSample } from "./started-sample.ts";
@@ -36,17 +36,14 @@ test("a streamed response is forwarded while the function still writes", async (
   const server = createServer();
   const requested = once(server, "request");
   const { url, close } = await listen(server, 0);
-  try {
-    const response = await begin(`streamed?do=until&address=${url}`);
-    const chunks = response[Symbol.asyncIterator]();
-    expect(String((await chunks.next()).value)).toBe("first ");
-    const [, waiting] = await requested;
-    waiting.end();
-    expect(String((await chunks.next()).value)).toBe("second");
-    expect((await chunks.next()).done).toBe(true);
-  } finally {
-    await close();
-  }
+  onTestFinished(() => close());
+  const response = await begin(`streamed?do=until&address=${url}`);
+  const chunks = response[Symbol.asyncIterator]();
+  expect(String((await chunks.next()).value)).toBe("first ");
+  const [, waiting] = await requested;
+  waiting.end();
+  expect(String((await chunks.next()).value)).toBe("second");
+  expect((await chunks.next()).done).toBe(true);
 });
 
 test("a streamed response may exceed 6 MB, and what follows is limited to 2 MB/s", async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { createLocalJWKSet, jwtVerify } from "jose";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { clientToken } from "../../tools/verify/features/client-token.ts";
 import { readPlan } from "../../tools/verify/features/plan.ts";
@@ -55,16 +55,13 @@ test("clientToken asks for a token with the client's key, for itself or for a su
     0,
   );
   const client = { clientId: "demo-client", keyFile: "tools/demo/client-key.json", issuer: endpoint.url };
-  try {
-    expect(await clientToken(client, ["a", "b"])).toBe("a token");
-    const subject = { subject: "tel:+34600000001", purpose: "dpv:ServiceProvision" };
-    expect(await clientToken({ ...client, ...subject }, ["a"])).toBe("a token");
-    await expect(clientToken(client, ["none"])).rejects.toThrow(
-      /^demo-client gets no token at .* invalid_scope$/,
-    );
-  } finally {
-    await endpoint.close();
-  }
+  onTestFinished(() => endpoint.close());
+  expect(await clientToken(client, ["a", "b"])).toBe("a token");
+  const subject = { subject: "tel:+34600000001", purpose: "dpv:ServiceProvision" };
+  expect(await clientToken({ ...client, ...subject }, ["a"])).toBe("a token");
+  await expect(clientToken(client, ["none"])).rejects.toThrow(
+    /^demo-client gets no token at .* invalid_scope$/,
+  );
   expect(asked.slice(0, 2)).toEqual([
     {
       form: {

@@ -158,12 +158,9 @@ describe("number assignments", () => {
       if (JSON.stringify(sent[0].input).includes(other)) throw new TypeError("refused");
       return Reflect.apply(send, this, sent);
     });
-    try {
-      const importing = importFile(importKinds["number-assignments"], await fileOf(records));
-      await expect(importing).rejects.toThrow(/\.json: record 3: could not be stored/);
-    } finally {
-      spied.mockRestore();
-    }
+    onTestFinished(() => spied.mockRestore());
+    const importing = importFile(importKinds["number-assignments"], await fileOf(records));
+    await expect(importing).rejects.toThrow(/\.json: record 3: could not be stored/);
   });
 
   test("importFile accepts assignments of different numbers on the same days", async () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
@@ -73,17 +73,14 @@ test.each(sampleOf(ends, 1))(
       ["run", "--silent", "ncs", "--", "import", ...args, "--outputs", join(folder.path, "outputs.json")],
       environment,
     );
-    try {
-      await expect.poll(() => importing.temporary(), { timeout: 30_000 }).toHaveLength(1);
+    onTestFinished(() => importing.remove());
+    await expect.poll(() => importing.temporary(), { timeout: 30_000 }).toHaveLength(1);
 
-      for (let time = 0; time < times; time++) importing.signalGroup(signal);
+    for (let time = 0; time < times; time++) importing.signalGroup(signal);
 
-      await importing.ended;
-      await expect.poll(() => importing.processes()).toEqual([]);
-      expect(importing.temporary()).toEqual([]);
-    } finally {
-      importing.remove();
-    }
+    await importing.ended;
+    await expect.poll(() => importing.processes()).toEqual([]);
+    expect(importing.temporary()).toEqual([]);
   },
   60_000,
 );

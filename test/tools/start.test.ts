@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
@@ -144,16 +144,13 @@ test.each(sampleOf(unusable, 1))(
   "npm start refuses %s before it builds anything",
   async (_, argsFor) => {
     const taken = await listen(createServer(), 0);
-    try {
-      const started = npmStart(...argsFor(new URL(taken.url).port));
-      const made: string[] = [];
-      const looking = setInterval(() => made.push(...started.temporary()), 10);
-      expect(await started.ended).toBe(1);
-      clearInterval(looking);
-      expect(made).toEqual([]);
-    } finally {
-      await taken.close();
-    }
+    onTestFinished(() => taken.close());
+    const started = npmStart(...argsFor(new URL(taken.url).port));
+    const made: string[] = [];
+    const looking = setInterval(() => made.push(...started.temporary()), 10);
+    expect(await started.ended).toBe(1);
+    clearInterval(looking);
+    expect(made).toEqual([]);
   },
   180_000,
 );

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { readDefinitions } from "../../tools/verify/features/definitions.ts";
 import { isInArea } from "../../tools/verify/features/geohash-in-area.ts";
@@ -78,13 +78,10 @@ test("verifyFeatures fails every scenario of a server that answers with examples
 
 test("each sentence about an answer refuses wrong answers", async () => {
   const surroundings = await openSurroundings(filesAt(lockers.url));
-  try {
-    for (const scenario of await parseFeatures(folder)) {
-      const expected = scenario.steps.filter(({ isOutcome }) => isOutcome).map(({ text }) => text);
-      expect(await checkOutcomes(scenario, surroundings)).toEqual(expected);
-    }
-  } finally {
-    await surroundings.receiver?.close();
+  onTestFinished(() => surroundings.receiver?.close());
+  for (const scenario of await parseFeatures(folder)) {
+    const expected = scenario.steps.filter(({ isOutcome }) => isOutcome).map(({ text }) => text);
+    expect(await checkOutcomes(scenario, surroundings)).toEqual(expected);
   }
 });
 
@@ -202,28 +199,25 @@ test("a threshold that is not reached in its time is no failure of the service",
     createServer((_, response) => void setTimeout(() => response.end("{}"), 150)),
     0,
   );
-  try {
-    const features = await writeFeature("threshold", {
-      threshold: [
-        "Given that the environment is configured with a threshold policy of N transactions per second",
-        "Given the threshold of requests has been reached",
-        'When the request "findLockers" is sent',
-        "Then the response status code is 429",
-      ],
-    });
-    const runOf = async (seconds: number) => {
-      const plan = await planWith({ threshold: { caller: "anyone", requests: 8, seconds } });
-      return await verifyFeatures({ url: slow.url, features, definitions: folder, plan });
-    };
-    expect((await runOf(60)).outcomes).toMatchObject([
-      { failure: expect.stringMatching(/^none of 8 requests in [\d.]+ s was answered with 429: the limit/) },
-    ]);
-    expect((await runOf(0.1)).skipped).toMatchObject([
-      { reason: expect.stringMatching(/^8 requests took [\d.]+ s/) },
-    ]);
-  } finally {
-    await slow.close();
-  }
+  onTestFinished(() => slow.close());
+  const features = await writeFeature("threshold", {
+    threshold: [
+      "Given that the environment is configured with a threshold policy of N transactions per second",
+      "Given the threshold of requests has been reached",
+      'When the request "findLockers" is sent',
+      "Then the response status code is 429",
+    ],
+  });
+  const runOf = async (seconds: number) => {
+    const plan = await planWith({ threshold: { caller: "anyone", requests: 8, seconds } });
+    return await verifyFeatures({ url: slow.url, features, definitions: folder, plan });
+  };
+  expect((await runOf(60)).outcomes).toMatchObject([
+    { failure: expect.stringMatching(/^none of 8 requests in [\d.]+ s was answered with 429: the limit/) },
+  ]);
+  expect((await runOf(0.1)).skipped).toMatchObject([
+    { reason: expect.stringMatching(/^8 requests took [\d.]+ s/) },
+  ]);
 });
 
 const imei = "490154203237518";
@@ -248,18 +242,15 @@ test.each([
   const features = await writeFeature(`pseudonyms-${answers++}`, scenarios, "/lockers/v1/identify");
   const withTwo = await planWith({ simCards: [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }] });
   const service = await openLockers(pseudonymFor);
-  try {
-    const { outcomes } = await verifyFeatures({
-      url: service.url,
-      features,
-      definitions: folder,
-      plan: withTwo,
-    });
-    const [failed] = outcomes.flatMap((outcome) => outcome.failure ?? []);
-    expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
-  } finally {
-    await service.close();
-  }
+  onTestFinished(() => service.close());
+  const { outcomes } = await verifyFeatures({
+    url: service.url,
+    features,
+    definitions: folder,
+    plan: withTwo,
+  });
+  const [failed] = outcomes.flatMap((outcome) => outcome.failure ?? []);
+  expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
 });
 
 test("paths of the plan are where the implementation has a resource, and a token can be in the shell", async () => {
@@ -282,14 +273,13 @@ test("paths of the plan are where the implementation has a resource, and a token
   const paths = { "/lockers/v1/lockers/{name}": "/v2/{name}" };
   const elsewherePlan = await planWith({ callers, paths });
   const run = { url: elsewhere.url, features, definitions: folder, plan: elsewherePlan };
-  try {
-    const { skipped } = await verifyFeatures(run);
-    expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set LOCKERS_TOKEN to a token/) }]);
-    vi.stubEnv("LOCKERS_TOKEN", "from the shell");
-    expect((await verifyFeatures(run)).outcomes).toMatchObject([{ failure: undefined }]);
-  } finally {
+  onTestFinished(async () => {
     vi.unstubAllEnvs();
     await elsewhere.close();
-  }
+  });
+  const { skipped } = await verifyFeatures(run);
+  expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set LOCKERS_TOKEN to a token/) }]);
+  vi.stubEnv("LOCKERS_TOKEN", "from the shell");
+  expect((await verifyFeatures(run)).outcomes).toMatchObject([{ failure: undefined }]);
   expect(asked).toEqual(["GET /v2/SMALL Bearer from the shell"]);
 });

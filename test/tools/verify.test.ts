@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { scenarios } from "../../tools/verify/scenarios.ts";
@@ -76,11 +76,8 @@ test("ncs verify cancels an operation at the service, and sends no token to anot
     }),
     0,
   );
-  try {
-    await runNcs(["verify", accepting.url, "--only", "population-density/retrieve.202"]);
-  } finally {
-    await Promise.all([other.close(), accepting.close()]);
-  }
+  onTestFinished(async () => void (await Promise.all([other.close(), accepting.close()])));
+  await runNcs(["verify", accepting.url, "--only", "population-density/retrieve.202"]);
   expect(asked).toContain("DELETE /populationdensitydata/operations/an-id");
   expect(asked.filter((one) => one.startsWith("other"))).toEqual([]);
 });
@@ -126,17 +123,14 @@ test("ncs call sends an operation by its name, with each parameter in its place"
 
 test("ncs token exits with 1 and the code of the refusal when the password is wrong", async () => {
   process.env.NCS_PASSWORD = "wrong";
-  try {
-    const { code, stderr } = await runNcs([
-      "token",
-      "--as",
-      `nobody-${Date.now()}@example.com`,
-      "--url",
-      sharedService.url,
-    ]);
-    expect(code).toBe(1);
-    expect(stderr).toContain("401 UNAUTHENTICATED");
-  } finally {
-    delete process.env.NCS_PASSWORD;
-  }
+  onTestFinished(() => void delete process.env.NCS_PASSWORD);
+  const { code, stderr } = await runNcs([
+    "token",
+    "--as",
+    `nobody-${Date.now()}@example.com`,
+    "--url",
+    sharedService.url,
+  ]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("401 UNAUTHENTICATED");
 });

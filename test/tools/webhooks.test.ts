@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { listenForDeliveries } from "../../tools/cli/webhook-listener.ts";
 import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { tokenWith } from "../support/client.ts";
@@ -78,18 +78,17 @@ test("the listener prints a delivery of the service that its secret has signed, 
     const line = `${operationId}  SUPPORTED_AREA  1 hours of 2 cells  signature verified`;
     await expect.poll(() => printed, patiently).toContain(line);
   };
-  try {
-    const old = await created();
-    await deliver(old);
-    const next = await created();
-    await deliver(old);
-    await deliver(next);
-    await runNcs(["webhooks", "delete", old.id]);
-    await deliver(next);
-    expect(printed).toHaveLength(4);
-  } finally {
+  onTestFinished(async () => {
     for (const { close } of listening) await close();
-  }
+  });
+  const old = await created();
+  await deliver(old);
+  const next = await created();
+  await deliver(old);
+  await deliver(next);
+  await runNcs(["webhooks", "delete", old.id]);
+  await deliver(next);
+  expect(printed).toHaveLength(4);
 });
 
 test("the listener says what it refuses", async () => {
@@ -101,28 +100,25 @@ test("the listener says what it refuses", async () => {
     (line) => printed.push(line),
     (line) => noted.push(line),
   );
-  try {
-    const id = crypto.randomUUID();
-    const body = JSON.stringify({
-      operationId: id,
-      status: "SUPPORTED_AREA",
-      timedPopulationDensityData: [],
-    });
-    const send = async (at: number, sent = body) => {
-      const headers = {
-        "webhook-id": id,
-        "webhook-timestamp": String(Math.floor(at / 1_000)),
-        "webhook-signature": new Webhook(secret).sign(id, new Date(at), body),
-      };
-      return (await fetch(listener.url, { method: "POST", headers, body: sent })).status;
+  onTestFinished(() => listener.close());
+  const id = crypto.randomUUID();
+  const body = JSON.stringify({
+    operationId: id,
+    status: "SUPPORTED_AREA",
+    timedPopulationDensityData: [],
+  });
+  const send = async (at: number, sent = body) => {
+    const headers = {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(at / 1_000)),
+      "webhook-signature": new Webhook(secret).sign(id, new Date(at), body),
     };
-    expect(await send(Date.now(), body.replace("SUPPORTED_AREA", "AREA_NOT_SUPPORTED"))).toBe(401);
-    expect(await send(Date.now() - 400_000)).toBe(401);
-    expect(await send(Date.now())).toBe(204);
-    expect(noted).toHaveLength(2);
-    expect(noted[0]).toMatch(/^refused with 401/);
-    expect(printed).toHaveLength(1);
-  } finally {
-    await listener.close();
-  }
+    return (await fetch(listener.url, { method: "POST", headers, body: sent })).status;
+  };
+  expect(await send(Date.now(), body.replace("SUPPORTED_AREA", "AREA_NOT_SUPPORTED"))).toBe(401);
+  expect(await send(Date.now() - 400_000)).toBe(401);
+  expect(await send(Date.now())).toBe(204);
+  expect(noted).toHaveLength(2);
+  expect(noted[0]).toMatch(/^refused with 401/);
+  expect(printed).toHaveLength(1);
 });

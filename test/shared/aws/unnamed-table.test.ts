@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod/mini";
 import {
   deleteItem,
@@ -39,11 +39,8 @@ test.each([
   ["deleteItem", () => deleteItem(notes, key, { condition: "attribute_exists(folder)" }, signal)],
 ] as const)("%s rejects instead of throwing when the table has no name", async (_, read) => {
   vi.stubEnv("TABLE_NOTES", "");
-  try {
-    const reading = read();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const reading = read();
 
-    await expect(reading).rejects.toThrow("TABLE_NOTES must not be empty");
-  } finally {
-    vi.unstubAllEnvs();
-  }
+  await expect(reading).rejects.toThrow("TABLE_NOTES must not be empty");
 });

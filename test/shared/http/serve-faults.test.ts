@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ApiError, type Code, errorRow, errors, Unavailable } from "../../../shared/errors.ts";
 import { serve } from "../../../shared/http/serve.ts";
 import { captureOutput, eventOf } from "../../support/pipeline.ts";
@@ -110,40 +110,36 @@ describe("the deadline", () => {
   test("serve responds 504 after five seconds, however much time the function has", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     vi.stubEnv("DEADLINE_FACTOR", "1");
-    try {
-      let result: APIGatewayProxyResult | undefined;
-      const invocation = { getRemainingTimeInMillis: () => 900_000 };
-      const answering = serve(open, () => new Promise(() => {}))(eventOf({ body: "{}" }), invocation).then(
-        (answered) => {
-          result = answered;
-        },
-      );
-
-      await vi.advanceTimersByTimeAsync(4_999);
-      expect(result).toBeUndefined();
-      await vi.advanceTimersByTimeAsync(1);
-      await answering;
-      expect(result?.statusCode).toBe(504);
-    } finally {
+    onTestFinished(async () => {
       vi.unstubAllEnvs();
       vi.useRealTimers();
-    }
+    });
+    let result: APIGatewayProxyResult | undefined;
+    const invocation = { getRemainingTimeInMillis: () => 900_000 };
+    const answering = serve(open, () => new Promise(() => {}))(eventOf({ body: "{}" }), invocation).then(
+      (answered) => {
+        result = answered;
+      },
+    );
+
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(result).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await answering;
+    expect(result?.statusCode).toBe(504);
   });
 
   test("serve stops its timer and never aborts the signal once it has responded", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      let signal: AbortSignal | undefined;
-      await askOpen({}, async (request) => {
-        signal = request.signal;
-        return request.reply(200, { said: "yes" });
-      });
+    onTestFinished(() => void vi.useRealTimers());
+    let signal: AbortSignal | undefined;
+    await askOpen({}, async (request) => {
+      signal = request.signal;
+      return request.reply(200, { said: "yes" });
+    });
 
-      expect(vi.getTimerCount()).toBe(0);
-      expect(signal?.aborted).toBe(false);
-    } finally {
-      vi.useRealTimers();
-    }
+    expect(vi.getTimerCount()).toBe(0);
+    expect(signal?.aborted).toBe(false);
   });
 });
 
