@@ -72,15 +72,6 @@ describe("signing key", () => {
     );
     expect(schedule.dependsOn).toContain(permission.logicalId);
   });
-
-  test("the template gives the login the ARN of the signing key, and nothing else, and never its value", () => {
-    const environments = resourcesOf("AWS::Lambda::Function", functionProperties, deployed);
-    const holders = environments.filter(({ properties }) =>
-      JSON.stringify(properties.Environment.Variables).includes(secret.logicalId),
-    );
-    expect(holders.map(({ properties }) => properties.Description)).toEqual(["profile/authenticate"]);
-    expect(JSON.stringify(deployed).match(/resolve:secretsmanager/g)).toBeNull();
-  });
 });
 
 describe("a signing key that exists already", () => {

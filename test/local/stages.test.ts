@@ -1,9 +1,5 @@
 import { expect, test } from "vitest";
-import { endpoints, protocolEndpoints, websites } from "../../functions/areas.ts";
-import { functionIds } from "../../infra/bundles.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { pathsOf, verbsOf } from "../../shared/endpoint.ts";
-import { logicalIdOf } from "../../tools/assembly.ts";
 import type { LocalFunction } from "../../tools/local/template/functions.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
@@ -16,31 +12,6 @@ const prod = loadTemplate(sharedFolder("localProd"));
 function served(functions: readonly LocalFunction[]): readonly LocalFunction[] {
   return functions.filter(({ logicalId }) => !logicalId.startsWith("ReleasesCheck"));
 }
-
-test("the template of prod can be served locally, with every route by its own function", () => {
-  const routes = [...endpoints, ...protocolEndpoints].flatMap((endpoint) =>
-    pathsOf(endpoint).flatMap((path) =>
-      verbsOf(endpoint).map((verb) => [
-        `${verb} ${path}`,
-        logicalIdOf(endpoint.id, prod),
-        endpoint.scope !== null,
-      ]),
-    ),
-  );
-  const pages = websites.flatMap(({ id, paths }) =>
-    paths.map((path) => [`GET ${path}`, logicalIdOf(id, prod), false]),
-  );
-  expect(
-    prod.api.routes
-      .flatMap(({ method, path, integration, authorizerLogicalId }) =>
-        "functionLogicalId" in integration
-          ? [[`${method} ${path}`, integration.functionLogicalId, authorizerLogicalId !== undefined]]
-          : [],
-      )
-      .sort(),
-  ).toEqual([...routes, ...pages].sort());
-  expect(served(prod.functions)).toHaveLength(functionIds.length);
-});
 
 test("the template of prod is served like that of dev but for names, rates, numbers of workers and the sandbox", () => {
   const dev = loadTemplate(sharedService.assembly);
