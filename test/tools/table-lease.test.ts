@@ -1,12 +1,19 @@
-import { beforeAll, expect, test } from "vitest";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { numberAssignments } from "../../functions/number-recycling/tables.ts";
 import { profiles } from "../../functions/profile/tables.ts";
+import { getItem, putItem } from "../../shared/aws/database.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
-import { TableLease } from "../../tools/import/table-lease.ts";
+import { devices } from "../../shared/devices/table.ts";
+import { withSchema } from "../../shared/table.ts";
+import { TableLease, withLeases } from "../../tools/import/table-lease.ts";
+import { erase } from "../../tools/subject/erase.ts";
 import { useOwnTable, useTables } from "../support/database.ts";
 
 beforeAll(async () => {
   useTables();
-  await useOwnTable(profiles);
+  for (const table of [profiles, numberAssignments, devices]) await useOwnTable(table);
 });
 
 /** Days apart, so that no test waits for the lease of another one. */
@@ -43,4 +50,39 @@ test("TableLease.renew renews a lapsed lease that no other import has taken", as
   now += 4 * 60_000;
   await lease.renew();
   await lease.release();
+});
+
+const signal = () => AbortSignal.timeout(60_000);
+
+/** When the lease of devices ends, in epoch milliseconds. */
+async function endOfLease(): Promise<number> {
+  const leases = withSchema(devices, z.object({ writerUntil: z.number() }));
+  return (await getItem(leases, { identifier: "import" }, signal()))?.writerUntil ?? 0;
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("withLeases keeps imports out for as long as its run reads, without a write that would renew", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: nextDay() });
+  const begins = await withLeases([devices], async () => {
+    for (let minutes = 0; minutes < 10; minutes++) {
+      await vi.advanceTimersByTimeAsync(60_000);
+      while ((await endOfLease()) < Date.now() + patienceMilliseconds) await pause(5);
+    }
+    const [now, ...times] = [Date.now(), Date.now(), Date.now(), Date.now()];
+    return await TableLease.of(devices, () => times.shift() ?? now + 10 * 60_000).catch(String);
+  });
+  expect(begins).toContain("another import of devices is running");
+});
+
+test("erase waits for an import of assignments, and deletes what that has written", async () => {
+  const subscription = crypto.randomUUID();
+  const importing = await TableLease.of(numberAssignments);
+  const erasing = erase(subscription, true);
+  const assignment = { phoneNumber: "+34600000777", subscriber: subscription, from: "2020-01-01" };
+  await putItem(numberAssignments, assignment, {}, signal());
+  await importing.release();
+  expect(await erasing).toEqual([["number-assignments", 1]]);
 });

@@ -19,7 +19,6 @@ import {
   together,
 } from "./import-file.ts";
 import type { Placed } from "./record-file.ts";
-import { TableLease } from "./table-lease.ts";
 
 /** The areas that look at whether their service applies to a device. */
 const deviceAreas = (areas as readonly ServiceArea[])
@@ -36,8 +35,7 @@ export const devices: ImportKind<typeof schema> = {
   table,
   schema,
   identities: (device) => keysOf(device).map((key) => ({ field: fieldOf(key), value: key })),
-  begin: async (_, identities, isDryRun) =>
-    new DeviceImport(identities, isDryRun ? undefined : await TableLease.of(table)),
+  begin: (_, identities) => new DeviceImport(identities),
 };
 
 type Devices = readonly Placed<DeviceRecord>[];
@@ -47,19 +45,15 @@ const owned = withSchema(table, z.object({ identifier: z.string(), subscription:
 
 class DeviceImport implements RecordImport<DeviceRecord> {
   readonly #identities: Identities;
-  /** What is not written needs none. */
-  readonly #lease: TableLease | undefined;
   /** Whether any device gives up an identifier that it has. */
   #releases = false;
 
-  constructor(identities: Identities, lease: TableLease | undefined) {
+  constructor(identities: Identities) {
     this.#identities = identities;
-    this.#lease = lease;
   }
 
   /** Identifiers must be free, the device's own, or those of a device that the file has too. */
   async review(records: Devices): Promise<void> {
-    await this.#lease?.renew();
     await together(records, async (signal) => {
       const devices = records.map(({ position, content }) => ({ position, content, keys: keysOf(content) }));
       const [stored, owners] = await Promise.all([
@@ -89,20 +83,14 @@ class DeviceImport implements RecordImport<DeviceRecord> {
   async write(source: Source<DeviceRecord>): Promise<void> {
     if (this.#releases) {
       await eachBatch(source(), async (records) => {
-        await this.#lease?.renew();
         const release = ({ content }: Placed<DeviceRecord>, signal: AbortSignal) =>
           releaseIdentifiers(content, signal);
         await eachItem(records, ({ position }) => position, release);
       });
     }
     await eachBatch(source(), async (records) => {
-      await this.#lease?.renew();
       await together(records, (signal) => storeDevices(records, signal));
     });
-  }
-
-  async end(): Promise<void> {
-    await this.#lease?.release();
   }
 }
 

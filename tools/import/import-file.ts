@@ -9,6 +9,7 @@ import { Identities } from "./identities.ts";
 import { type Placed, RecordFile } from "./record-file.ts";
 import { RecordProblems } from "./record-problems.ts";
 import { problemText, unknownMember } from "./schema-problems.ts";
+import { withLeases } from "./table-lease.ts";
 
 /** Reads the valid records of a file, some at a time, in order; can be called again. */
 export type Source<Content> = () => AsyncIterable<readonly Placed<Content>[]>;
@@ -19,7 +20,11 @@ export interface RecordImport<Content> {
   readonly review?: (records: readonly Placed<Content>[]) => Promise<void>;
   /** Called after all records were reviewed. */
   readonly reviewAll?: () => void;
-  readonly write: (source: Source<Content>) => Promise<void>;
+  /**
+   * Called when nothing is wrong with any record.
+   * @param renew to be called before what is written without reading from the source again, which calls it itself.
+   */
+  readonly write: (source: Source<Content>, renew: () => Promise<void>) => Promise<void>;
   /** Called whatever happens. */
   readonly end?: () => Promise<void>;
 }
@@ -34,11 +39,7 @@ export interface ImportKind<Schema extends z.ZodType> {
   readonly identities: (
     record: z.output<Schema>,
   ) => readonly { readonly field: string; readonly value: string }[];
-  readonly begin: (
-    problems: RecordProblems,
-    identities: Identities,
-    isDryRun: boolean,
-  ) => RecordImport<z.output<Schema>> | Promise<RecordImport<z.output<Schema>>>;
+  readonly begin: (problems: RecordProblems, identities: Identities) => RecordImport<z.output<Schema>>;
 }
 
 /** How a file of records is imported. */
@@ -60,7 +61,8 @@ interface RecordProgress {
  * Imports a file of records of any size. All records are checked before any is written: each alone, against the others,
  * and against what is stored. A record replaces the one with its identity, so an interrupted import is simply repeated.
  * A login that is replaced loses its time of last login. In memory are a few hundred records at a time; what must be
- * compared is on disk meanwhile.
+ * compared is on disk meanwhile. One import at a time writes a table with personal data, and none while a person's is
+ * erased.
  * @returns how many records were written, or would have been.
  * @throws {ImportError} naming the first bad records by their position, counted from 1, and their field.
  * @throws {NotConnected} before the file is read, when AWS cannot be used.
@@ -68,19 +70,30 @@ interface RecordProgress {
 export async function importFile<Schema extends z.ZodType>(
   kind: ImportKind<Schema>,
   path: string,
-  { isDryRun = false, onProgress }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<number> {
   await checkConnection(kind.table);
+  const isLeased = options.isDryRun !== true && kind.table.personalData === true;
+  return await withLeases(isLeased ? [kind.table] : [], (renew) => importLeased(kind, path, options, renew));
+}
+
+async function importLeased<Schema extends z.ZodType>(
+  kind: ImportKind<Schema>,
+  path: string,
+  { isDryRun = false, onProgress }: ImportOptions,
+  renew: () => Promise<void>,
+): Promise<number> {
   const file = new RecordFile(path);
   const identities = new Identities();
   const problems = new RecordProblems(file.name);
   let importing: RecordImport<z.output<Schema>> | undefined;
   try {
-    importing = await kind.begin(problems, identities, isDryRun);
+    importing = kind.begin(problems, identities);
     const onChecked = (records: number) => onProgress?.({ records, isWriting: false });
-    const all = await reviewAll(kind, file, importing, problems, identities, onChecked);
+    const all = await reviewAll(kind, file, importing, problems, identities, onChecked, renew);
     const onRead = (records: number) => onProgress?.({ records, all, isWriting: true });
-    if (!isDryRun) await importing.write(() => counted(validRecords(kind, file, problems), onRead));
+    const source = () => counted(validRecords(kind, file, problems), onRead, renew);
+    if (!isDryRun) await importing.write(source, renew);
     return all;
   } catch (error) {
     throw error instanceof RecordError ? file.refusal(error.message) : error;
@@ -98,9 +111,11 @@ async function reviewAll<Schema extends z.ZodType>(
   problems: RecordProblems,
   identities: Identities,
   onChecked: (records: number) => void,
+  renew: () => Promise<void>,
 ): Promise<number> {
   let count = 0;
   await eachBatch(validRecords(kind, file, problems), async (records) => {
+    await renew();
     count += records.length;
     onChecked(count);
     for (const { position, content } of records) {
@@ -114,13 +129,15 @@ async function reviewAll<Schema extends z.ZodType>(
   return count;
 }
 
-/** Tells how many records have been read. */
+/** Tells how many records have been read, and renews the lease before each batch is written. */
 async function* counted<Content>(
   batches: AsyncIterable<readonly Placed<Content>[]>,
   onRead: (records: number) => void,
+  renew: () => Promise<void>,
 ): AsyncGenerator<readonly Placed<Content>[]> {
   let records = 0;
   for await (const batch of batches) {
+    await renew();
     yield batch;
     records += batch.length;
     onRead(records);

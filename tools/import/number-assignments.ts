@@ -56,14 +56,15 @@ class HistoryImport implements RecordImport<NumberAssignment> {
     }
   }
 
-  async write(): Promise<void> {
+  async write(_: unknown, renew: () => Promise<void>): Promise<void> {
     for (const assignments of this.#assignments.partitions()) {
       await eachItem(
         byNumber(assignments),
         ([, history]) => history[0]?.position ?? 0,
-        ([number, history], signal) => {
+        async ([number, history], signal) => {
+          await renew();
           const items = history.map(({ position: _, ...assignment }) => assignment);
-          return replaceHistory(number, items, signal);
+          await replaceHistory(number, items, signal);
         },
       );
     }

@@ -16,13 +16,14 @@ import { devices } from "../../shared/devices/table.ts";
 import type { Table } from "../../shared/table.ts";
 import { type StoredItem, scanItems } from "../aws/scan-items.ts";
 import type { RecordKind } from "./data-files.ts";
-import { TableLease } from "./table-lease.ts";
+import { isLease, withLeases } from "./table-lease.ts";
 
 /** Records of a kind as they are stored. */
 interface StoredKind {
   readonly table: Table;
   /**
-   * What `list` shows of a record and `delete` takes, and the record as `import` takes it; undefined for other items.
+   * What `list` shows of a record and `delete` takes, and the record as `import` takes it; undefined for a further item
+   * of the same record.
    */
   readonly read: (item: StoredItem) => StoredRecord | undefined;
   /** Deletes all of an identity, unless it is only looked for. Returns whether there was any of it. */
@@ -107,7 +108,9 @@ export function tableOf(kind: RecordKind): Table {
 /** All records of a kind, in no order. */
 export async function* storedRecords(kind: RecordKind): AsyncGenerator<StoredRecord> {
   const { table, read } = kinds[kind];
-  for await (const items of scanItems(table)) yield* items.flatMap((item) => read(item) ?? []);
+  for await (const items of scanItems(table)) {
+    yield* items.filter((item) => !isLease(table, item)).flatMap((item) => read(item) ?? []);
+  }
 }
 
 /**
@@ -121,17 +124,16 @@ export async function deleteRecords(
   identities: readonly string[],
   isDryRun: boolean,
 ): Promise<string[]> {
+  const { table } = kinds[kind];
+  const isLeased = !isDryRun && table.personalData === true;
   // An import that runs meanwhile may be about to write what is deleted.
-  const lease = kind === "devices" && !isDryRun ? await TableLease.of(devices) : undefined;
-  const missing: string[] = [];
-  try {
+  return await withLeases(isLeased ? [table] : [], async (renew) => {
+    const missing: string[] = [];
     for (const identity of identities) {
-      await lease?.renew();
+      await renew();
       const signal = AbortSignal.timeout(patienceMilliseconds);
       if (!(await kinds[kind].delete(identity, isDryRun, signal))) missing.push(identity);
     }
-  } finally {
-    await lease?.release();
-  }
-  return missing;
+    return missing;
+  });
 }

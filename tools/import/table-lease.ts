@@ -5,7 +5,7 @@ import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
 
-/** A table is an import's own for so long, unless it renews the lease: longer than a batch may take, which does not. */
+/** A table is an import's own for so long, unless the lease is renewed: longer than a batch may take. */
 const leaseMilliseconds = patienceMilliseconds + 60_000;
 
 /** A lease that is younger is not renewed. */
@@ -72,6 +72,39 @@ export class TableLease {
   /** No record has it. */
   #key(): Record<string, string> {
     const { partitionKey, sortKey } = this.#table;
-    return { [partitionKey]: "import", ...(sortKey === undefined ? {} : { [sortKey]: "import" }) };
+    return { [partitionKey]: leaseKey, ...(sortKey === undefined ? {} : { [sortKey]: leaseKey }) };
+  }
+}
+
+const leaseKey = "import";
+
+/** Whether an item of a table is the lease of an import, and no record. */
+export function isLease({ partitionKey }: Table, item: Readonly<Record<string, unknown>>): boolean {
+  return item[partitionKey] === leaseKey;
+}
+
+/**
+ * Runs something that no import into some tables may run beside. Waits for those that do, and renews the leases until
+ * it has ended: it may read for longer than a lease lasts. Tables are taken in the order in which they are named; all
+ * who take several name them in one order, so that none waits for another that waits for it.
+ * @param run gets what is to be called before each write, which throws when another import has begun.
+ * @throws {ImportError} when another import runs for four minutes.
+ */
+export async function withLeases<Value>(
+  tables: readonly Table[],
+  run: (renew: () => Promise<void>) => Promise<Value>,
+): Promise<Value> {
+  const leases: TableLease[] = [];
+  const renew = async () => {
+    await Promise.all(leases.map((lease) => lease.renew()));
+  };
+  // A lease that is lost meanwhile is found before the next write.
+  const renewal = setInterval(() => void renew().catch(() => undefined), renewalMilliseconds);
+  try {
+    for (const table of tables) leases.push(await TableLease.of(table));
+    return await run(renew);
+  } finally {
+    clearInterval(renewal);
+    await Promise.all(leases.map((lease) => lease.release()));
   }
 }

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { numberAssignments } from "../../functions/number-recycling/tables.ts";
+import { profiles } from "../../functions/profile/tables.ts";
 import { accessRecords } from "../../shared/access-records/table.ts";
 import { type Condition, deleteItem, type Key } from "../../shared/aws/database.ts";
 import { devices } from "../../shared/devices/table.ts";
 import { deadlineMilliseconds } from "../../shared/http/deadline.ts";
 import type { Table } from "../../shared/table.ts";
 import type { StoredItem } from "../aws/scan-items.ts";
-import { TableLease } from "../import/table-lease.ts";
+import { withLeases } from "../import/table-lease.ts";
 import { storedAbout } from "./stored-about.ts";
 import { recordedAccesses, type Subject } from "./stored-data.ts";
 import { patience, type StoredData } from "./stored-items.ts";
@@ -24,30 +26,34 @@ type Counts = readonly (readonly [table: string, count: number])[];
  * @returns how many items were deleted of each table.
  */
 export async function erase(named: string, keepsAccessRecords: boolean): Promise<Counts> {
-  // An import that runs meanwhile may be about to write what is deleted.
-  const lease = await TableLease.of(devices);
-  try {
+  return await withLeases(importedTables, async (renew) => {
     const { subject, data } = await storedAbout(named);
     const counts: (readonly [string, number])[] = [];
     for (const one of data) {
       if (one.table.name === accessRecords.name && keepsAccessRecords) continue;
-      counts.push([one.table.name, await eraseIn(one, subject, lease)]);
+      counts.push([one.table.name, await eraseIn(one, subject, renew)]);
     }
     if (keepsAccessRecords) return counts;
-    return [...counts, ...(await eraseLateRecords(subject, lease))];
-  } finally {
-    await lease.release();
-  }
+    return [...counts, ...(await eraseLateRecords(subject, renew))];
+  });
 }
+
+/**
+ * What imports write about persons: one that runs meanwhile may be about to write what is deleted. The other tables are
+ * written by requests alone. Those of a login may go on until its token expires; what they leave expires by itself.
+ */
+const importedTables = [profiles, numberAssignments, devices];
+
+type Renew = () => Promise<void>;
 
 async function eraseIn(
   { table, items, owner, erase: eraseAll }: StoredData,
   { subscription }: Subject,
-  lease: TableLease,
+  renew: Renew,
 ): Promise<number> {
   if (eraseAll === undefined) {
     const ours = owner === undefined ? exists(table) : isOf(owner, subscription);
-    return await deleteAll(table, items, ours, lease);
+    return await deleteAll(table, items, ours, renew);
   }
   await eraseAll();
   return items.length;
@@ -57,12 +63,12 @@ async function eraseIn(
  * Deletes the records of requests that were being answered while the device was deleted.
  * @throws {Error} that says how to repeat it: a number leads to nobody any more.
  */
-async function eraseLateRecords(subject: Subject, lease: TableLease): Promise<Counts> {
+async function eraseLateRecords(subject: Subject, renew: Renew): Promise<Counts> {
   await wait(settlingMilliseconds);
   try {
     const late = await recordedAccesses(subject);
     if (late.length === 0) return [];
-    return [[accessRecords.name, await deleteAll(accessRecords, late, exists(accessRecords), lease)]];
+    return [[accessRecords.name, await deleteAll(accessRecords, late, exists(accessRecords), renew)]];
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${reason}; repeat it with the subscription, ${subject.subscription}`, { cause });
@@ -78,11 +84,11 @@ async function deleteAll(
   table: Table,
   items: readonly StoredItem[],
   condition: Condition,
-  lease: TableLease,
+  renew: Renew,
 ): Promise<number> {
   let deleted = 0;
   for (const batch of batchesOf(items)) {
-    await lease.renew();
+    await renew();
     const signal = patience();
     const remove = (item: StoredItem) => deleteItem(table, keyOf(table, item), condition, signal);
     const outcomes = await Promise.all(batch.map(remove));
