@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Permit } from "../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../functions/population-density/delivery/permit-store.ts";
 import { acquirePermit, releasePermit } from "../../functions/population-density/delivery/permits.ts";
@@ -53,7 +54,11 @@ const minAttemptsPerSecond = 40;
 
 async function rowsOf(workers: number, writeUnits: () => number): Promise<readonly Row[]> {
   const signal = AbortSignal.timeout(120_000);
-  const ports = { permits: permitStore, clock: { now: () => Date.now() }, workers };
+  const ports = {
+    permits: permitStore,
+    clock: { now: () => Date.now(), pause: (milliseconds: number) => wait(milliseconds) },
+    workers,
+  };
   const permits = Array.from({ length: workers }, (_, index) => permitOf(index));
   writeUnits();
   const started = performance.now();

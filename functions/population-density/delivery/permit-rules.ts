@@ -46,6 +46,26 @@ export const uploadsPerCallerAndHost = 3;
 const failuresPerHost = 2;
 const failuresPerCaller = 2;
 
+/** A worker gives a permit up sooner than this, if others were before it; clocks differ by less. */
+const settlingMilliseconds = 10_000;
+
+/**
+ * The permits whose workers will not give way: those that no limit refuses beside all the others, and those that are
+ * clearly older than one that is wanted.
+ */
+export function settled(
+  permits: readonly Permit[],
+  wanted: Pick<Permit, "until">,
+  workers: number,
+  now: number,
+): readonly Permit[] {
+  return permits.filter((permit) => {
+    const others = permits.filter((other) => other !== permit);
+    const isOlder = permit.until < wanted.until - settlingMilliseconds;
+    return isOlder || limitReached(others, permit, workers, now) === undefined;
+  });
+}
+
 /**
  * The permits that hold a job back; undefined if it can be sent.
  *

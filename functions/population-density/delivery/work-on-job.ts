@@ -43,6 +43,9 @@ export const recordMilliseconds = 4_000;
 /** Reserved to release the permit. */
 export const releaseMilliseconds = 4_000;
 
+/** Until a release that failed is tried again. */
+const releasePauseMilliseconds = 2_000;
+
 /** Thrown when an attempt has lost its lease. */
 class LeaseLost extends Error {}
 
@@ -151,7 +154,7 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
       released: host,
     };
   } finally {
-    await release(permit, ports);
+    await release(permit, ports, signal);
   }
 }
 
@@ -164,7 +167,7 @@ async function acquire(
   try {
     return await acquirePermit(permit, ports, signal);
   } catch (error) {
-    await release(permit, ports);
+    await release(permit, ports, signal);
     throw error;
   }
 }
@@ -314,8 +317,17 @@ function firstAttempt({ attempts, requestedAt, startedAt, waitsFor }: PendingJob
   return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];
 }
 
-/** Releases a permit. If that fails, the permit expires by itself, and the result of the attempt is kept. */
-async function release(permit: Permit, ports: WorkerPorts): Promise<void> {
+/**
+ * Releases a permit, once the result of the attempt is recorded. While the store does not answer, nobody else gets a
+ * permit either: it is asked until the worker's time is up. Only then the permit is left to its own end, which is near.
+ */
+async function release(permit: Permit, ports: WorkerPorts, signal: AbortSignal): Promise<void> {
   const { permits, clock } = ports;
-  await ignoreUnavailable(ports, () => releasePermit(permit, permits, clock.deadline(releaseMilliseconds)));
+  const tryOnce = async () => {
+    await releasePermit(permit, permits, clock.deadline(releaseMilliseconds));
+    return true;
+  };
+  while ((await ignoreUnavailable(ports, tryOnce)) === undefined && !signal.aborted) {
+    await clock.pause(releasePauseMilliseconds);
+  }
 }

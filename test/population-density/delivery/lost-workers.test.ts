@@ -74,12 +74,28 @@ describe("a worker that is gone", () => {
       String(parameters.UpdateExpression).startsWith("DELETE held") ? "refuse" : "pass",
     );
     const { job, message } = await queued(url);
-    expect(await delivered(message)).toBe(0);
+    expect(await delivered(message, 16_500)).toBe(0);
     expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, notBefore: expect.any(Number) });
     harness().tables.inject();
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
     expect(output().text()).toContain("NCS-003");
+  });
+
+  test("the worker releases its permit as soon as the table answers again that has refused it", async () => {
+    const url = sink().urlOf();
+    const { job, message } = await queued(url);
+    let refusals = 0;
+    harness().tables.inject(({ parameters }) => {
+      const isRelease = String(parameters.UpdateExpression).startsWith("DELETE held");
+      return isRelease && ++refusals <= 8 ? "refuse" : "pass";
+    });
+
+    expect(await delivered(message)).toBe("ack");
+
+    expect(refusals).toBeGreaterThan(8);
+    expect(await uploadsTo(url)).toBe(0);
+    await expectEnd(job, "delivered");
   });
 
   test.each(["hang", "drip"] as const)(

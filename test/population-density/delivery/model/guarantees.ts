@@ -2,6 +2,7 @@ import type { Acceptance } from "../../../../functions/population-density/delive
 import { deadlineOf, type Job } from "../../../../functions/population-density/delivery/job.ts";
 import {
   limitReached,
+  type Permit,
   uploadsPerCallerAndHost,
   uploadsPerHost,
 } from "../../../../functions/population-density/delivery/permit-rules.ts";
@@ -39,6 +40,8 @@ export class Guarantees {
   readonly #watched: Watched;
   /** Since when a job that is due may have a permit, in epoch milliseconds. */
   readonly #mayGoSince = new Map<string, number>();
+  /** The holders in whose names a process has asked for permits. */
+  readonly #holders = new Map<Actor, Set<string>>();
   readonly #uploads = new Map<
     Actor,
     { readonly host: string; readonly caller: string; readonly mode: Job["mode"] }
@@ -67,8 +70,24 @@ export class Guarantees {
     if (ofCaller.length > uploadsPerCallerAndHost) this.broken.add("too many uploads of a caller to a host");
   }
 
+  permitIsAsked(actor: Actor, { holder }: Permit): void {
+    const holders = this.#holders.get(actor) ?? new Set();
+    this.#holders.set(actor, holders.add(holder));
+  }
+
   uploadEnds(actor: Actor): void {
     this.#uploads.delete(actor);
+  }
+
+  /** A worker that is killed leaves its permit to its end, and so does one whose permit is added after it gave up. */
+  processEnds(actor: Actor): void {
+    this.uploadEnds(actor);
+    const { permits, lateCalls } = this.#watched;
+    const holders = this.#holders.get(actor) ?? new Set();
+    this.#holders.delete(actor);
+    if (actor.isDead || lateCalls() > 0) return;
+    if (permits.read().some(({ holder }) => holders.has(holder)))
+      this.broken.add("a worker has ended, and its permit is not released");
   }
 
   /** When a sink has got the whole body of an attempt. */
@@ -157,14 +176,11 @@ export class Guarantees {
   }
 
   #checkPermits(): void {
-    const { workers, now: time, wasFaulty } = this.#watched;
+    const { workers, now: time } = this.#watched;
     const permits = this.#watched.permits.read();
     const now = time() + hour;
     const left = permits.filter(({ until }) => until > now);
     if (left.length > 0) this.broken.add("a permit is leaked");
-    // Only a worker that is gone, or a store that does not answer, leaves a permit to its own end.
-    const held = permits.filter(({ until }) => until > time());
-    if (held.length > 0 && !wasFaulty()) this.broken.add("a permit is not released");
     const request = { host: "host-a", caller: "caller-a", mode: "answer" } as const;
     if (limitReached(permits, request, workers, now) !== undefined) {
       this.broken.add("a permit is never free again");

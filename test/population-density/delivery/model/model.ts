@@ -63,7 +63,7 @@ class Model {
     this.#processes = new Processes(this.#chance, {
       begin: () => this.#receive(),
       nextAt: () => this.#queue.visibleTimes(),
-      ended: (actor) => this.#guarantees.uploadEnds(actor),
+      ended: (actor) => this.#guarantees.processEnds(actor),
       thrown: (error) => this.#guarantees.broken.add(`thrown: ${String(error)}`),
     });
     this.#guarantees = new Guarantees({
@@ -210,6 +210,13 @@ class Model {
         withdraw: (job, ...rest) => ending(job, stores.jobs.withdraw(job, ...rest), job.requestedAt),
         finish: (job, ...rest) => ending(job, stores.jobs.finish(job, ...rest)),
         cancel: (job, ...rest) => ending(job, stores.jobs.cancel(job, ...rest)),
+      },
+      permits: {
+        ...stores.permits,
+        add: (permit, ...rest) => {
+          this.#guarantees.permitIsAsked(actor, permit);
+          return stores.permits.add(permit, ...rest);
+        },
       },
       queues: {
         send: (operationId) =>

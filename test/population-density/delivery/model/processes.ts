@@ -155,7 +155,7 @@ export class Processes {
       this.kill(actor);
       return;
     }
-    const isStore = name !== "post" && name !== "take";
+    const isStore = !["post", "take", "pause"].includes(name);
     if (isStore && this.isFaulty(0.04)) {
       reject(new Unavailable("model", "refused"));
       return;
