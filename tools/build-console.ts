@@ -166,7 +166,6 @@ async function licences(): Promise<string> {
     "Swagger UI": "swagger-ui-dist/LICENSE",
     "Notices of what Swagger UI contains": "swagger-ui-dist/swagger-ui-es-bundle.js.LICENSE.txt",
     "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
-    "topojson-client": "topojson-client/LICENSE",
     "topojson-simplify": "topojson-simplify/LICENSE",
     "robust-predicates": "robust-predicates/LICENSE",
   };

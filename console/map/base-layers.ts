@@ -6,7 +6,7 @@ import type {
   SymbolLayerSpecification,
 } from "maplibre-gl";
 import type { ThemeColours } from "../theme.ts";
-import type { PlaceProperties } from "./places.ts";
+import type { OutlineProperties, PlaceProperties } from "./places.ts";
 
 type Kind = PlaceProperties["kind"];
 
@@ -21,8 +21,8 @@ export function baseLayers(colours: ThemeColours): LayerSpecification[] {
 function groundLayers({ water, land, border, park, open }: ThemeColours): LayerSpecification[] {
   return [
     { id: "water", type: "background", paint: { "background-color": water } },
-    { id: "land", type: "fill", source: "land", paint: { "fill-color": land } },
-    { id: "borders", type: "line", source: "borders", paint: { "line-color": border, "line-width": 1 } },
+    { ...ofOutline("land"), id: "land", type: "fill", paint: { "fill-color": land } },
+    { ...ofOutline("border"), id: "borders", type: "line", paint: { "line-color": border, "line-width": 1 } },
     { ...ofKind("open"), id: "open-ground", type: "fill", paint: { "fill-color": open } },
     { ...ofKind("park"), id: "parks", type: "fill", paint: { "fill-color": park } },
     {
@@ -119,7 +119,15 @@ const cityText: NameOptions = {
   "text-padding": 6,
 };
 
-/** The features of one kind. */
+/** The places of one kind. */
 function ofKind(kind: Kind): { readonly source: "places"; readonly filter: FilterSpecification } {
   return { source: "places", filter: ["==", ["get", "kind"], kind] };
+}
+
+/** The land of the world, or the borders on it. */
+function ofOutline(kind: OutlineProperties["kind"]): {
+  readonly source: "outlines";
+  readonly filter: FilterSpecification;
+} {
+  return { source: "outlines", filter: ["==", ["get", "kind"], kind] };
 }

@@ -1,11 +1,13 @@
-import type { Map as MapLibreMap } from "maplibre-gl";
+import type { FeatureCollection } from "geojson";
+import type { LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
+import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { boundsOf } from "../answer/cells.ts";
 import type { Densities, Value } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
 import { themeColours } from "../theme.ts";
 import { colourByState, noDataState, stateOf, suppressedState } from "./cell-state.ts";
-import { type Position, rectangles } from "./geojson.ts";
-import { cellLayers, repaint } from "./layers.ts";
+import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
+import { cellLayers, lowestLines, repaint, selectedLayer } from "./layers.ts";
 
 /** Above this number, drawn cells are not counted, because it would take too long. */
 const maxCounted = 5_000;
@@ -19,21 +21,21 @@ export class CellSource {
   #geohashes: readonly string[] = [];
   #scale: Scale | undefined;
   #states: Int8Array = new Int8Array();
-  #selected: number | undefined;
+  #isMarked = false;
 
   /** Adds the source, without cells. */
   constructor(map: MapLibreMap) {
     this.#map = map;
-    this.#replace();
+    this.#replace(empty);
   }
 
   /** Shows the cells of an answer, not yet coloured for an hour; removes them for undefined. */
   show(densities: Densities | undefined, scale: Scale): void {
     this.#geohashes = densities?.geohashes ?? [];
     this.#scale = scale;
-    this.#selected = undefined;
+    this.#mark(undefined);
     this.#states = new Int8Array(this.#geohashes.length).fill(unknownState);
-    this.#replace();
+    this.#replace(densities === undefined ? empty : rectangles(densities));
   }
 
   /** Changes the scale of the cells, not yet coloured for an hour. */
@@ -58,13 +60,8 @@ export class CellSource {
 
   /** Marks a cell and moves it into view; for undefined, removes the mark. */
   select(index: number | undefined): void {
-    if (this.#selected !== undefined) {
-      this.#map.setFeatureState({ source: "cells", id: this.#selected }, { isSelected: false });
-    }
-    this.#selected = index;
-    if (index === undefined) return;
-    this.#map.setFeatureState({ source: "cells", id: index }, { isSelected: true });
-    const geohash = this.#geohashes[index];
+    const geohash = index === undefined ? undefined : this.#geohashes[index];
+    this.#mark(geohash);
     if (geohash === undefined) return;
     const { west, south, east, north } = boundsOf(geohash);
     const middle: Position = [(west + east) / 2, (south + north) / 2];
@@ -92,18 +89,44 @@ export class CellSource {
 
   /**
    * Replaces the source rather than its data: if data changes while the map moves, some tiles may keep the old data.
-   * The cells are below the outline of the area.
    */
-  #replace(): void {
-    const layers = this.#layers();
-    for (const { id } of layers) if (this.#map.getLayer(id) !== undefined) this.#map.removeLayer(id);
-    if (this.#map.getSource("cells") !== undefined) this.#map.removeSource("cells");
-    this.#map.addSource("cells", { type: "geojson", data: rectangles(this.#geohashes) });
-    for (const layer of layers) this.#map.addLayer(layer, "area");
+  #replace(data: FeatureCollection): void {
+    const layers = this.#cellLayers();
+    this.#remove("cells", layers);
+    this.#map.addSource("cells", { type: "geojson", data, maxzoom: tileZoom(this.#precision) });
+    for (const layer of layers) this.#map.addLayer(layer, lowestLines);
   }
 
-  #layers() {
-    const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale);
-    return cellLayers(themeColours(), fill, this.#geohashes[0]?.length ?? 1);
+  /** Marks a cell, or none. */
+  #mark(geohash: string | undefined): void {
+    this.#isMarked = geohash !== undefined;
+    const layer = selectedLayer(themeColours());
+    this.#remove(layer.id, [layer]);
+    if (geohash === undefined) return;
+    this.#map.addSource(layer.id, { type: "geojson", data: rectangle(geohash) });
+    this.#map.addLayer(layer, lowestLines);
   }
+
+  #remove(source: string, layers: readonly LayerSpecification[]): void {
+    for (const { id } of layers) if (this.#map.getLayer(id) !== undefined) this.#map.removeLayer(id);
+    if (this.#map.getSource(source) !== undefined) this.#map.removeSource(source);
+  }
+
+  get #precision(): number {
+    return this.#geohashes[0]?.length ?? 1;
+  }
+
+  #layers(): LayerSpecification[] {
+    return [...this.#cellLayers(), ...(this.#isMarked ? [selectedLayer(themeColours())] : [])];
+  }
+
+  #cellLayers(): LayerSpecification[] {
+    const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale);
+    return cellLayers(themeColours(), fill, this.#precision);
+  }
+}
+
+/** The zoom of the smallest tiles of cells: one is 128 cells wide. More tiles would take longer in every frame. */
+function tileZoom(precision: number): number {
+  return Math.max(0, Math.floor(Math.log2(360 / (128 * gridOf(precision).cellWidth))));
 }

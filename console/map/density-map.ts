@@ -9,8 +9,8 @@ import { onThemeChange, themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
 import { baseStyle } from "./base-style.ts";
 import { CellSource } from "./cell-source.ts";
-import { areaRing, boxRing, continuous, empty, outline, type Position, positionOf } from "./geojson.ts";
-import { areaLayers, repaint } from "./layers.ts";
+import { areaRing, boxRing, continuous, empty, linesOf, type Position, positionOf } from "./geojson.ts";
+import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { offerMapStyle } from "./map-style-offer.ts";
 import { operatorStyle } from "./operator-style.ts";
 import { dots, hatching } from "./patterns.ts";
@@ -45,41 +45,43 @@ export async function createMap(
 ): Promise<DensityMap> {
   const map = await loadedMap(container, mapStyle);
   addPatterns(map);
-  addAreaLayers(map);
+  addLineLayers(map);
   const cells = new CellSource(map);
   onThemeChange(() => {
     const colours = themeColours();
     if (mapStyle === "") repaint(map, baseLayers(colours));
     addPatterns(map);
-    repaint(map, areaLayers(colours));
+    repaint(map, lineLayers(colours));
     cells.repaint();
   });
   map.on("idle", () => cells.countDrawn(container));
   reportClicks(map, onCell);
   if (mapStyle === "") offerMapStyle(map);
 
-  const set = (source: string, data: typeof empty) =>
-    void map.getSource<GeoJSONSource>(source)?.setData(data);
+  const lines = new Map<LineKind, Position[][]>();
+  const showLines = (kind: LineKind, shown: Position[][]) => {
+    lines.set(kind, shown);
+    map.getSource<GeoJSONSource>("lines")?.setData(linesOf(lines));
+  };
   let coverage: Box | undefined;
   return {
     library: map,
     cells,
     showCoverage: ({ bbox: [west = 0, south = 0, east = 0, north = 0], coordinates }) => {
       coverage = { west, south, east, north };
-      set(
-        "coverage",
-        outline(
-          ...coordinates
-            .flat()
-            .map((ring) => ring.map(([longitude = 0, latitude = 0]): Position => [longitude, latitude])),
-        ),
-      );
+      const positions = coordinates
+        .flat()
+        .map((ring) => ring.map(([longitude = 0, latitude = 0]): Position => [longitude, latitude]));
+      showLines("coverage", positions);
     },
     showAreas: (areas, outlines) => {
-      set("area", outline(...areas.map(areaRing)));
-      set("given", outline(...outlines.map((points) => areaRing(areaOf(points)))));
+      showLines("area", areas.map(areaRing));
+      showLines(
+        "given",
+        outlines.map((points) => areaRing(areaOf(points))),
+      );
     },
-    showDraft: (points) => set("draft", outline(continuous(points.map(positionOf)))),
+    showDraft: (points) => showLines("draft", [continuous(points.map(positionOf))]),
     moveTo: (areas) => moveTo(map, areas.map(areaRing)),
     moveToCoverage: () => moveTo(map, coverage === undefined ? [] : [boxRing(coverage)]),
     onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
@@ -89,7 +91,7 @@ export async function createMap(
 /** Creates the MapLibre map, without tilt and rotation, and waits until its style has loaded. */
 async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapLibreMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
-  const style = mapStyle === "" ? await baseStyle() : await operatorStyle(mapStyle);
+  const style = mapStyle === "" ? baseStyle() : await operatorStyle(mapStyle);
   const map = new maplibregl.Map({
     container,
     style,
@@ -110,12 +112,11 @@ async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapL
   return map;
 }
 
-/** Adds the sources and layers of areas, below the labels of an operator's map. */
-function addAreaLayers(map: MapLibreMap): void {
+/** Adds the layers of lines, below the labels of an operator's map. */
+function addLineLayers(map: MapLibreMap): void {
   const firstLabel = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
-  for (const source of ["coverage", "given", "area", "draft"])
-    map.addSource(source, { type: "geojson", data: empty });
-  for (const layer of areaLayers(themeColours())) map.addLayer(layer, firstLabel);
+  map.addSource("lines", { type: "geojson", data: empty });
+  for (const layer of lineLayers(themeColours())) map.addLayer(layer, firstLabel);
 }
 
 /** Adds the patterns in the colours of the current theme, replacing those of the other. */

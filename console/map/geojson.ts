@@ -1,6 +1,7 @@
 /** GeoJSON for the map's sources. */
-import type { Feature, FeatureCollection, Geometry } from "geojson";
+import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
 import { ringOf } from "../answer/cells.ts";
+import type { Densities, Value } from "../answer/densities.ts";
 import type { Area, Box, Point } from "../request/area.ts";
 
 /** Longitude and latitude, as GeoJSON and MapLibre take them. */
@@ -18,9 +19,16 @@ function collection(features: Feature[]): FeatureCollection {
   return { type: "FeatureCollection", features };
 }
 
-/** A collection with the outlines of rings. */
-export function outline(...rings: Position[][]): FeatureCollection {
-  return collection(rings.map((coordinates) => featureOf({ type: "LineString", coordinates })));
+/** A collection with lines of several kinds, which the property `kind` names. */
+export function linesOf(kinds: ReadonlyMap<string, readonly Position[][]>): FeatureCollection {
+  return collection(
+    [...kinds].flatMap(([kind, lines]) =>
+      lines.map((coordinates) => ({
+        ...featureOf({ type: "LineString", coordinates }),
+        properties: { kind },
+      })),
+    ),
+  );
 }
 
 /** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */
@@ -55,12 +63,24 @@ export function boxRing({ west, south, east, north }: Box): Position[] {
   ];
 }
 
-/** The rectangles of cells; their ids are their indexes in the answer. */
-export function rectangles(geohashes: readonly string[]): FeatureCollection {
+/** The rectangle of a cell. */
+export function rectangle(geohash: string): Feature<Polygon> {
+  return featureOf({ type: "Polygon", coordinates: [ringOf(geohash)] });
+}
+
+/** The rectangles of an answer's cells; their ids are their indexes in it. */
+export function rectangles({ geohashes, hours }: Densities): FeatureCollection {
   return collection(
-    geohashes.map((geohash, id) => ({
-      id,
-      ...featureOf({ type: "Polygon", coordinates: [ringOf(geohash)] }),
-    })),
+    geohashes.map((geohash, id) => {
+      const isEver = (type: Value["dataType"]) => hours.some(({ values }) => values[id]?.dataType === type);
+      const properties: CellProperties = {
+        isEverSuppressed: isEver("LOW_DENSITY"),
+        isEverUnknown: isEver("NO_DATA"),
+      };
+      return { ...rectangle(geohash), id, properties };
+    }),
   );
 }
+
+/** What holds for a cell in any hour: only such cells are in the layer of a pattern. */
+export type CellProperties = Readonly<Record<"isEverSuppressed" | "isEverUnknown", boolean>>;

@@ -1,38 +1,39 @@
 /** The map's layers as data: what they draw, in which colours of the theme. */
-import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
+import type {
+  ExpressionSpecification,
+  LayerSpecification,
+  LineLayerSpecification,
+  Map as MapLibreMap,
+} from "maplibre-gl";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { cellOpacity } from "../answer/scale.ts";
 import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
+import type { CellProperties } from "./geojson.ts";
 
 /** The coverage, the outlines of areas before they were simplified, the areas of a request, one that is being drawn. */
-export function areaLayers({ accent, coverage }: ThemeColours): LayerSpecification[] {
+export type LineKind = "coverage" | "given" | "area" | "draft";
+
+/** The layers of lines: one of each kind, with its name. They share a source, as each source costs a mask in every frame. */
+export function lineLayers({ accent, coverage }: ThemeColours): LayerSpecification[] {
   return [
-    {
-      id: "coverage",
-      type: "line",
-      source: "coverage",
-      paint: { "line-color": coverage, "line-width": 1.5, "line-dasharray": [3, 3] },
-    },
-    {
-      id: "given",
-      type: "line",
-      source: "given",
-      paint: { "line-color": accent, "line-width": 1.5, "line-dasharray": [1, 2] },
-    },
-    { id: "area", type: "line", source: "area", paint: { "line-color": accent, "line-width": 2.5 } },
-    {
-      id: "draft",
-      type: "line",
-      source: "draft",
-      paint: { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] },
-    },
+    lines("coverage", { "line-color": coverage, "line-width": 1.5, "line-dasharray": [3, 3] }),
+    lines("given", { "line-color": accent, "line-width": 1.5, "line-dasharray": [1, 2] }),
+    lines("area", { "line-color": accent, "line-width": 2.5 }),
+    lines("draft", { "line-color": accent, "line-width": 2.5, "line-dasharray": [2, 1.5] }),
   ];
+}
+
+/** The lowest layer of lines, below which the cells are. */
+export const lowestLines: LineKind = "coverage";
+
+function lines(kind: LineKind, paint: NonNullable<LineLayerSpecification["paint"]>): LayerSpecification {
+  return { id: kind, type: "line", source: "lines", filter: ["==", ["get", "kind"], kind], paint };
 }
 
 /** The cells of an answer. @param fill the colour of a cell by its state. */
 export function cellLayers(
-  { land, text }: ThemeColours,
+  { land }: ThemeColours,
   fill: ExpressionSpecification | string,
   precision: number,
 ): LayerSpecification[] {
@@ -44,35 +45,41 @@ export function cellLayers(
       // Without smooth edges, below which the ground would shine between two cells.
       paint: { "fill-color": fill, "fill-opacity": cellOpacity, "fill-antialias": false },
     },
-    {
-      id: "suppressed-cells",
-      type: "fill",
-      source: "cells",
-      paint: { "fill-pattern": "hatching", "fill-opacity": inState(suppressedState) },
-    },
-    {
-      id: "no-data-cells",
-      type: "fill",
-      source: "cells",
-      paint: { "fill-pattern": "dots", "fill-opacity": inState(noDataState) },
-    },
+    pattern("suppressed-cells", "hatching", suppressedState, "isEverSuppressed"),
+    pattern("no-data-cells", "dots", noDataState, "isEverUnknown"),
     {
       id: "cell-edges",
       type: "line",
       source: "cells",
       paint: { "line-color": land, "line-width": 0.6, "line-opacity": edgeOpacity(precision) },
     },
-    {
-      id: "selected-cell",
-      type: "line",
-      source: "cells",
-      paint: {
-        "line-color": text,
-        "line-width": 3,
-        "line-opacity": ["case", ["boolean", ["feature-state", "isSelected"], false], 1, 0],
-      },
-    },
   ];
+}
+
+/** A pattern on cells in a state. Where it is transparent, it costs as much: cells that are never in it are left out. */
+function pattern(
+  id: string,
+  image: string,
+  state: number,
+  property: keyof CellProperties,
+): LayerSpecification {
+  return {
+    id,
+    type: "fill",
+    source: "cells",
+    filter: ["get", property],
+    paint: { "fill-pattern": image, "fill-opacity": inState(state) },
+  };
+}
+
+/** The mark of a selected cell. */
+export function selectedLayer({ text }: ThemeColours): LayerSpecification {
+  return {
+    id: "selected-cell",
+    type: "line",
+    source: "selected-cell",
+    paint: { "line-color": text, "line-width": 3 },
+  };
 }
 
 /** The edges of cells fade out as the cells become small: below 6 pixels there would be nothing but edges. */

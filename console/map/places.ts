@@ -8,3 +8,8 @@ export interface PlaceProperties {
   /** Of a river, in pixels at zoom 20. */
   readonly width?: number;
 }
+
+/** What the base map draws of the world (`tools/console/outlines.ts` makes the features). */
+export interface OutlineProperties {
+  readonly kind: "land" | "border";
+}

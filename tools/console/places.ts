@@ -6,7 +6,7 @@ import type { PlaceProperties } from "../../console/map/places.ts";
 import { type DrawnCity, drawnCity, namesOfCommunes } from "../import/density/drawn-city.ts";
 
 /** Cities with fewer people are left out. */
-const minPeople = 50_000;
+const minPeople = 100_000;
 
 /** Parts of a city that GeoNames counts as places of their own. */
 const part = "PPLX";
