@@ -1,6 +1,7 @@
 import { html } from "../dom.ts";
 import { whole } from "../numbers.ts";
 import type { Densities, Hour } from "./densities.ts";
+import { whileOpen } from "./while-open.ts";
 
 const maxListed = 10;
 
@@ -32,7 +33,10 @@ export function densestCells({ geohashes }: Densities, onCell: (index: number) =
     html("summary", {}, "Densest cells"),
     html("table", {}, html("thead", {}, head), rows),
   );
-  return { element, showHour: (hour) => rows.replaceChildren(...densestOf(hour).map(row)) };
+  return {
+    element,
+    showHour: whileOpen(element, (hour) => rows.replaceChildren(...densestOf(hour).map(row))),
+  };
 }
 
 function densestOf({ values }: Hour) {

@@ -8,6 +8,7 @@ import { squareKilometres, whole } from "../numbers.ts";
 import { hourLabel } from "../time.ts";
 import { cellArea } from "./cells.ts";
 import type { Densities, Hour } from "./densities.ts";
+import { whileOpen } from "./while-open.ts";
 
 interface GroundRisk {
   readonly element: HTMLElement;
@@ -47,7 +48,7 @@ export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
     html("table", {}, html("thead", {}, head), rows),
     extremesOf(hours),
   );
-  return { element, showHour: (hour) => rows.replaceChildren(...rowsOf(hour, areas)) };
+  return { element, showHour: whileOpen(element, (hour) => rows.replaceChildren(...rowsOf(hour, areas))) };
 }
 
 /** A row for each class that has a cell. */

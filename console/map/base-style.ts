@@ -11,7 +11,7 @@ export function baseStyle(): StyleSpecification {
     sources: {
       // Beyond these zooms a tile has no more detail; smaller ones would only take longer to draw.
       outlines: { type: "geojson", data: assetUrl("outlines"), maxzoom: 4 },
-      places: { type: "geojson", data: assetUrl("places"), maxzoom: 12 },
+      places: { type: "geojson", data: assetUrl("places"), maxzoom: 11 },
     },
     layers: baseLayers(themeColours()),
   };

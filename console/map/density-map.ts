@@ -25,7 +25,7 @@ export interface DensityMap {
   showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void;
   /** Shows an area that is being drawn: a line along points. */
   showDraft(points: readonly Point[]): void;
-  /** Moves to areas; nowhere without any. */
+  /** Moves to areas; nowhere without any. The first time, nobody waits for a flight. */
   moveTo(areas: readonly Area[]): void;
   /** Moves to what is covered, and does nothing before that is known. */
   moveToCoverage(): void;
@@ -64,6 +64,12 @@ export async function createMap(
     map.getSource<GeoJSONSource>("lines")?.setData(linesOf(lines));
   };
   let coverage: Box | undefined;
+  let hasMoved = false;
+  const move = (rings: readonly Position[][]) => {
+    if (rings.length === 0) return;
+    moveTo(map, rings, hasMoved);
+    hasMoved = true;
+  };
   return {
     library: map,
     cells,
@@ -82,13 +88,16 @@ export async function createMap(
       );
     },
     showDraft: (points) => showLines("draft", [continuous(points.map(positionOf))]),
-    moveTo: (areas) => moveTo(map, areas.map(areaRing)),
-    moveToCoverage: () => moveTo(map, coverage === undefined ? [] : [boxRing(coverage)]),
+    moveTo: (areas) => move(areas.map(areaRing)),
+    moveToCoverage: () => move(coverage === undefined ? [] : [boxRing(coverage)]),
     onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
   };
 }
 
-/** Creates the MapLibre map, without tilt and rotation, and waits until its style has loaded. */
+/**
+ * Creates the MapLibre map, without tilt and rotation, and waits until its style is known. It does not wait until the
+ * style is drawn: what is asked of the API meanwhile is on its way.
+ */
 async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapLibreMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
   const style = mapStyle === "" ? baseStyle() : await operatorStyle(mapStyle);
@@ -108,7 +117,7 @@ async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapL
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
   map.addControl(new maplibregl.ScaleControl({ maxWidth: 120 }), "top-left");
-  await new Promise<void>((resolve) => map.once("load", () => resolve()));
+  await new Promise<void>((resolve) => map.once("style.load", () => resolve()));
   return map;
 }
 
@@ -140,16 +149,15 @@ function reportClicks(map: MapLibreMap, onCell: (index: number | undefined) => v
   });
 }
 
-/** Moves to rings, so that the legend does not cover them; nowhere without any. */
-function moveTo(map: MapLibreMap, rings: readonly Position[][]): void {
-  if (rings.length === 0) return;
+/** Moves to rings, so that the legend does not cover them. @param flies whether the way there is shown */
+function moveTo(map: MapLibreMap, rings: readonly Position[][], flies: boolean): void {
   const bounds = new maplibregl.LngLatBounds();
   for (const position of rings.flat()) bounds.extend(position);
   map.resize();
   const isWide = map.getContainer().clientWidth > 640;
   map.fitBounds(bounds, {
     padding: isWide ? { top: 32, right: 64, bottom: 40, left: 250 } : 28,
-    duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 600,
+    duration: flies && !matchMedia("(prefers-reduced-motion: reduce)").matches ? 600 : 0,
     maxZoom: 16,
   });
 }

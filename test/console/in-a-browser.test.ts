@@ -107,6 +107,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       const cells = firstCells(await showDensities(page));
 
       await page.click(".ground-risk summary");
+      await page.locator(".ground-risk td").first().waitFor();
       const counts = await page.locator(".ground-risk td:nth-of-type(1)").allTextContents();
       const suppressed = await page
         .locator('.ground-risk tr:has-text("Suppressed") td')
