@@ -2,6 +2,7 @@
  * The page: its views and the login they share. Changing the view does not reload the page.
  */
 import "./style.css";
+import { assetUrl } from "./assets.ts";
 import { element } from "./dom.ts";
 import { requireLogin } from "./login-dialog.ts";
 import { restoreSession } from "./session.ts";
@@ -15,7 +16,8 @@ const paths: Readonly<Record<View, string>> = { map: "./", reference: "reference
 const loaders: Readonly<Record<View, () => Promise<void>>> = {
   map: async () => {
     const mapStyle = document.querySelector<HTMLMetaElement>('meta[name="map-style"]')?.content ?? "";
-    const { showMapView } = await import("./map-view.ts");
+    // Both at once: a browser finds the second one only in the first.
+    const [{ showMapView }] = await Promise.all([import("./map-view.ts"), import(assetUrl("mapShared"))]);
     await showMapView(mapStyle);
   },
   reference: async () => {

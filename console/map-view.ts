@@ -65,6 +65,7 @@ class MapView {
       if (!(error instanceof ApiError)) throw error;
       this.#panel.replaceChildren(...this.#refusal(error));
     }
+    this.#map.drawBase();
   }
 
   /** Shows what the address names, after somebody opened another one. */
@@ -85,6 +86,7 @@ class MapView {
     this.#openAddress = undefined;
     this.#take = undefined;
     this.#map.showAreas([], []);
+    this.#map.drawBase();
     this.#panel.replaceChildren();
   }
 

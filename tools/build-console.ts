@@ -41,6 +41,7 @@ function assetOf(file: string, text: string): Asset {
 export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();
   const others = {
+    mapShared: map.shared,
     mapWorker: map.worker,
     outlines: assetOf("outlines.json", await outlines()),
     places: assetOf("places.json", await places()),
@@ -50,7 +51,7 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   };
   const names = Object.fromEntries(Object.entries(others).map(([key, { name }]) => [key, name]));
   const bundled = await bundlePage(map, names);
-  const assets = [map.shared, ...Object.values(others), ...bundled];
+  const assets = [...Object.values(others), ...bundled];
   const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
   const page = (await readFile(join(sources, "index.html"), "utf8"))
     .replace("{style}", entry(/^main-\w+\.css$/))

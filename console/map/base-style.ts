@@ -1,10 +1,13 @@
 /** The map without one of the operator's: outlines of countries, names of cities, and the city of the demo. */
-import type { StyleSpecification } from "maplibre-gl";
+import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
 import { assetUrl } from "../assets.ts";
 import { themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
 
-/** The base map, from the page's own origin. Its letters are drawn from fonts of the system. */
+/**
+ * The base map, from the page's own origin. Its letters are drawn from fonts of the system. It loads, but is not drawn:
+ * that would take longest where the map is at first, of all the world.
+ */
 export function baseStyle(): StyleSpecification {
   return {
     version: 8,
@@ -13,6 +16,11 @@ export function baseStyle(): StyleSpecification {
       outlines: { type: "geojson", data: assetUrl("outlines"), maxzoom: 4 },
       places: { type: "geojson", data: assetUrl("places"), maxzoom: 11 },
     },
-    layers: baseLayers(themeColours()),
+    layers: baseLayers(themeColours()).map(hidden),
   };
+}
+
+function hidden(layer: LayerSpecification): LayerSpecification {
+  if (layer.type === "background") return layer;
+  return { ...layer, layout: { ...layer.layout, visibility: "none" } } as LayerSpecification;
 }

@@ -19,6 +19,8 @@ import { dots, hatching } from "./patterns.ts";
 export interface DensityMap {
   readonly library: MapLibreMap;
   readonly cells: CellSource;
+  /** Draws the base map, if it is not drawn yet; the first move does so too. */
+  drawBase(): void;
   /** Shows the edges of what is covered. */
   showCoverage(coverage: Coverage): void;
   /** Shows the areas of the request, and the outlines of those that were simplified, as they were given. */
@@ -69,10 +71,18 @@ export async function createMap(
     if (rings.length === 0) return;
     moveTo(map, rings, hasMoved);
     hasMoved = true;
+    drawBase();
+  };
+  let isBaseDrawn = mapStyle !== "";
+  const drawBase = () => {
+    if (isBaseDrawn) return;
+    isBaseDrawn = true;
+    for (const { id } of baseLayers(themeColours())) map.setLayoutProperty(id, "visibility", "visible");
   };
   return {
     library: map,
     cells,
+    drawBase,
     showCoverage: ({ bbox: [west = 0, south = 0, east = 0, north = 0], coordinates }) => {
       coverage = { west, south, east, north };
       const positions = coordinates
