@@ -1,3 +1,4 @@
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
@@ -132,3 +133,19 @@ export function coverageOf(item: StoredDay | undefined): number[] {
 }
 
 export const [monday, friday] = ["2026-11-16", "2026-11-20"];
+
+/**
+ * Runs something before each write of a tile; if it throws, the write fails.
+ * @returns the spy, which the test restores.
+ */
+export function beforeTileWrites(act: () => Promise<unknown> | undefined) {
+  const { send } = DynamoDBClient.prototype;
+  return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...sent
+  ) {
+    const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
+    if (isTile) await act();
+    return await Reflect.apply(send, this, sent);
+  });
+}

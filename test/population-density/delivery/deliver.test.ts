@@ -14,15 +14,7 @@ import {
 import { sampleOf } from "../../support/sample.ts";
 import type { SinkAnswer } from "../../support/sink.ts";
 import { someJob } from "../../support/some-job.ts";
-import {
-  brokenRequest,
-  expectEnd,
-  failure,
-  makeDue,
-  schedule,
-  uploadsTo,
-  useWorker,
-} from "../../support/worker.ts";
+import { expectEnd, failure, makeDue, schedule, uploadsTo, useWorker } from "../../support/worker.ts";
 
 const { deliver, delivered, densities, harness, output, queued, sink } = useWorker();
 
@@ -241,41 +233,6 @@ describe("messages that come together", () => {
     expect(sink().received(good[0])).toHaveLength(1);
     if (one !== undefined) await expectEnd(one, "delivered");
   });
-});
-
-describe("nobody reads of a sink, its credential or an answer", () => {
-  const canary = `canary-${crypto.randomUUID()}`;
-
-  test.each<[string, readonly SinkAnswer[], boolean]>([
-    ["delivered", [{ status: 200 }], false],
-    ["refused", [{ status: 410 }], false],
-    ["failed", [{ status: 500 }, "reset", "cut", { status: 302 }], false],
-    ["not computed", [{ status: 500 }, { status: 200 }], true],
-  ])(
-    "the worker writes no sink, credential or answer to logs and messages when a job is %s",
-    async (_, answers, isBroken) => {
-      const url = sink().urlOf(...answers);
-      const { job, message } = await queued(`${url}&canary=${canary}`, {
-        accessToken: canary,
-        ...(isBroken ? { request: await brokenRequest() } : {}),
-      });
-      const queueCalls = harness().queues.calls.length;
-      while ((await delivered(message)) !== "ack") await makeDue(job);
-
-      const lines = output().text().split("\n");
-      expect(lines.filter((line) => line.includes(job.operationId)).length).toBeGreaterThan(1);
-      expect(lines.some((line) => line.includes(job.correlator))).toBe(true);
-      const written = output().text() + JSON.stringify(harness().queues.calls.slice(queueCalls));
-      const { pathname, host } = new URL(url);
-      for (const secretText of [canary, pathname, host, "pplDensity", densities().tile]) {
-        expect(written).not.toContain(secretText);
-      }
-      const permits = harness().tables.calls.filter(({ parameters }) =>
-        String(parameters.TableName).toLowerCase().includes("permits"),
-      );
-      expect(JSON.stringify(permits)).not.toContain(host);
-    },
-  );
 });
 
 test("the worker does not mark a large answer as possibly delivered when the sink cuts its upload", async () => {

@@ -5,7 +5,6 @@ import {
   pendingShards,
   retentionSeconds,
 } from "../../../functions/population-density/delivery/job.ts";
-import { listJobs } from "../../../functions/population-density/delivery/job-list-store.ts";
 import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
@@ -138,41 +137,6 @@ describe("the store of jobs", () => {
       expect(stored).not.toHaveProperty(member);
     }
     expect(await pendingOf(job.caller)).toEqual(new Set());
-  });
-
-  test("listJobs returns a caller's jobs page by page, newest first, each once, filtered by state", async () => {
-    const caller = hashed(crypto.randomUUID());
-    const now = Date.now();
-    const states = ["pending", "delivered", "failed"] as const;
-    const jobs: Job[] = [];
-    for (let index = 0; index < 9; index++) {
-      // Three have the same time.
-      const requestedAt = now - 1_000 * Math.max(index, 3);
-      const listedAt = new Date(requestedAt).toISOString();
-      jobs.push(
-        await storeJob(aJob({ caller, requestedAt, listedAt, state: states[index % 3] ?? "pending" })),
-      );
-    }
-    await storeJob(aJob({ caller, listedAt: new Date(now - 2 * 24 * 60 * minute).toISOString() }));
-    await storeJob(aJob({ caller, state: "withdrawn" }));
-    const idsOf = async (state: Job["state"] | undefined, count: number) => {
-      const ids: string[] = [];
-      let after: Awaited<ReturnType<typeof listJobs>>["next"];
-      do {
-        const page = await listJobs({ caller, since: now - 24 * 60 * minute, state, after, count }, signal());
-        expect(page.jobs.length).toBeLessThanOrEqual(count);
-        ids.push(...page.jobs.map(({ operationId }) => operationId));
-        after = page.next;
-      } while (after !== undefined);
-      return ids;
-    };
-    const expected = (state?: Job["state"]) =>
-      jobs.filter((job) => state === undefined || job.state === state).map(({ operationId }) => operationId);
-    for (const count of [1, 2, 4, 50]) {
-      expect((await idsOf(undefined, count)).sort()).toEqual(expected().sort());
-      expect(await idsOf("failed", count)).toEqual(expected("failed"));
-    }
-    expect((await idsOf(undefined, 4)).slice(4)).toEqual(expected().slice(4));
   });
 
   test("jobStore.releaseEnded frees only places of jobs that have ended or were never stored", async () => {

@@ -217,33 +217,23 @@ describe("a job that waits for a permit", () => {
 describe("the message of a job", () => {
   const sentAt = now - hour;
 
-  test("messageState is good for the message that was confirmed last", () => {
-    expect(messageState({ queuedAt: sentAt + 10_000 }, { sentAt, receives: 500 })).toBe("good");
-    expect(messageState({ queuedAt: sentAt - 3_000 }, { sentAt, receives: 1 })).toBe("good");
-  });
+  const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
+  /** The least age of a message that has been received half as often as SQS allows. */
+  const wornAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
 
-  test("messageState is worn after half of the receives SQS allows, until another message is requested", () => {
-    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
-    expect(messageState({ queuedAt: sentAt }, { sentAt, receives: max / 2 + 1 })).toBe("worn");
-    expect(messageState({ queuedAt: undefined }, { sentAt, receives: max / 2 + 1 })).toBe("good");
-  });
-
-  test("messageState calls a message replaced when another one was sent ten minutes later", () => {
-    expect(messageState({ queuedAt: sentAt + 600_001 }, { sentAt, receives: 1 })).toBe("replaced");
-  });
-
-  test("messageState calls a message good although its sender's clock is a minute ahead of the queue's", () => {
-    expect(messageState({ queuedAt: sentAt + 61_000 }, { sentAt, receives: 1 })).toBe("good");
-  });
-
-  test("messageState calls a message worn long before its age is that of a replaced one", () => {
-    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
-    const minAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
-    expect(messageState({ queuedAt: sentAt + minAge }, { sentAt, receives: max / 2 })).toBe("replaced");
+  test.each([
+    ["the message that was confirmed last", sentAt + 10_000, 500, "good"],
+    ["a message that was confirmed before it was sent", sentAt - 3_000, 1, "good"],
+    ["a message whose sender's clock is a minute ahead", sentAt + 61_000, 1, "good"],
+    ["a message with more than half of SQS's receives", sentAt, max / 2 + 1, "worn"],
+    ["such a message while another one is requested", undefined, max / 2 + 1, "good"],
+    ["a message when another one was sent ten minutes later", sentAt + 600_001, 1, "replaced"],
+    ["a message when another one was sent once it was worn", sentAt + wornAge, max / 2, "replaced"],
+  ])("messageState calls %s, queued at %s and received %i times, %s", (_, queuedAt, receives, state) => {
+    expect(messageState({ queuedAt }, { sentAt, receives })).toBe(state);
   });
 
   test("a message survives a day without a table within the receives that SQS allows", () => {
-    const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
     let receives = max / 2;
     for (let seconds = 0; seconds < 86_400; seconds += recoverySeconds(receives)) receives++;
     expect(receives).toBeLessThan(max);

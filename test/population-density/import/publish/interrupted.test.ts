@@ -1,4 +1,4 @@
-import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
@@ -11,6 +11,7 @@ import { readTileDay } from "../../../../functions/population-density/tiles/tile
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { useOwnDensityTables, useTables } from "../../../support/database.ts";
+import { beforeTileWrites } from "../../../support/stored-days.ts";
 
 beforeEach(async () => {
   useTables();
@@ -46,23 +47,6 @@ async function publishedIn(day: string): Promise<number | undefined> {
   return item && readTileDay(item.hours).openHour(8)?.value(0);
 }
 
-/** Lets another one act before the first write of a tile, which waits for it. */
-function beforeFirstWrite(act: () => Promise<unknown>) {
-  const { send } = DynamoDBClient.prototype;
-  let isFirst = true;
-  return vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
-    this: DynamoDBClient,
-    ...sent
-  ) {
-    const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
-    if (isTile && isFirst) {
-      isFirst = false;
-      await act();
-    }
-    return await Reflect.apply(send, this, sent);
-  });
-}
-
 /** As if an import had slept for longer than its lease. */
 async function endLease(): Promise<void> {
   await new DynamoDBClient({}).send(
@@ -82,7 +66,10 @@ test.each([
   "an import whose lease has ended does not overwrite what another one has stored: %s",
   async (_, before) => {
     if (before !== undefined) await storeDay(dayOf(before), storage);
-    const spied = beforeFirstWrite(async () => {
+    let isFirst = true;
+    const spied = beforeTileWrites(async () => {
+      if (!isFirst) return;
+      isFirst = false;
       await endLease();
       await storeDay(dayOf({ 0: 200, 1: 50 }), storage);
     });

@@ -1,5 +1,4 @@
-import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { densities } from "../../../../functions/population-density/tiles/table.ts";
@@ -8,6 +7,7 @@ import { useOwnDensityTables } from "../../../support/database.ts";
 import { joinSpans } from "../../../support/densities.ts";
 import { isWhole } from "../../../support/sample.ts";
 import {
+  beforeTileWrites,
   coarser,
   dayOf,
   everything,
@@ -107,15 +107,10 @@ test("an import that failed at any write publishes the same when it is repeated"
  * @param failing the write that fails, from 1 on; none if absent.
  */
 async function writesOf(store: (() => Promise<unknown>) | undefined, failing?: number): Promise<number> {
-  const { send } = DynamoDBClient.prototype;
   let writes = 0;
-  const spied = vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
-    this: DynamoDBClient,
-    ...sent
-  ) {
-    const isTile = sent[0] instanceof PutItemCommand && /^\d/.test(sent[0].input.Item?.tile?.S ?? "");
-    if (isTile && ++writes === failing) throw new Error("killed");
-    return await Reflect.apply(send, this, sent);
+  const spied = beforeTileWrites(() => {
+    if (++writes === failing) throw new Error("killed");
+    return undefined;
   });
   try {
     await store?.();

@@ -207,26 +207,6 @@ describe("days are those of the rows, each with every covered tile", () => {
       { numRuns: runs(50, 20) },
     );
   });
-
-  test("sortedDays counts an hour everywhere if any row names it", async () => {
-    const days = await daysOf(
-      rowsWith([
-        { tile: "u05kq", cell: 3, hour: 5, people: 0 },
-        { tile: "zzzzz", cell: 4, hour: 30, people: 9 },
-      ]),
-    );
-    const hours = days.map(({ tiles }) => tiles.map(({ geohash, hours }) => [geohash, ...hours.keys()]));
-    expect(hours).toEqual([
-      [
-        ["u05kq", 5],
-        ["zzzzz", 5],
-      ],
-      [
-        ["u05kq", 6],
-        ["zzzzz", 6],
-      ],
-    ]);
-  });
 });
 
 describe("before any day is given, an import is refused", () => {
