@@ -17,6 +17,8 @@ export default {
         "tools/import/density/parse-thread.ts",
         "tools/bench/programs/*.{ts,mjs}",
         "test/generators/{vitest.config,*.check}.ts",
+        // Compiled, and never run.
+        "test/contract/refused.ts",
       ],
       project: ["{functions,shared,infra,console,tools,test}/**/*.{ts,mjs}"],
     },

@@ -33,7 +33,7 @@ export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][
 export type EndpointId = (typeof endpoints)[number]["id"];
 
 /** Areas of protocols whose clients know them: they are beside the API, and its document leaves them out. */
-export const protocolAreas = [oauth2Area] as const;
+const protocolAreas = [oauth2Area] as const;
 
 /** Every endpoint of a protocol. */
 export const protocolEndpoints = protocolAreas.flatMap(({ endpoints }) => endpoints);

@@ -14,7 +14,7 @@ import { signedBy, tokenOf } from "../support/signed.ts";
 export const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
 
 /** What the profile logs in with. */
-export const credentials = {
+const credentials = {
   emailaddress: "rotation@example.com",
   password: "a password for the rotation",
 } as const;
