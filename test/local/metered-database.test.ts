@@ -1,9 +1,12 @@
 import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
+  DeleteItemCommand,
   DynamoDBClient,
+  ExecuteStatementCommand,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
@@ -58,6 +61,49 @@ test("a table gives its units of a second at once and refuses the next call, wha
   await put("c");
   expect((await get("c")).Item).toMatchObject(keyOf("c"));
   await expect(get("c")).rejects.toMatchObject(throttled);
+});
+
+test("a write whose condition fails is charged for the larger of the item that is there and the one that was to be", async () => {
+  await put("there", "x".repeat(2_500));
+  const ConditionExpression = "attribute_not_exists(caller)";
+  const newItem = { ...keyOf("there"), note: { S: "x".repeat(4_500) } };
+  const Key = keyOf("there");
+  const writes = [
+    [new PutItemCommand({ TableName, Item: keyOf("there"), ConditionExpression }), 3],
+    [new PutItemCommand({ TableName, Item: newItem, ConditionExpression }), 5],
+    [new UpdateItemCommand({ TableName, Key, UpdateExpression: "SET a = caller", ConditionExpression }), 3],
+    [new DeleteItemCommand({ TableName, Key, ConditionExpression }), 3],
+    [
+      new DeleteItemCommand({
+        TableName,
+        Key: keyOf("nobody"),
+        ConditionExpression: "attribute_exists(caller)",
+      }),
+      1,
+    ],
+  ] as const;
+  for (const [write, units] of writes) {
+    metered.taken();
+    const failing = client.send(write as PutItemCommand);
+    await expect(failing).rejects.toMatchObject({ name: "ConditionalCheckFailedException" });
+    expect(metered.taken()).toEqual({ reads: 0, writes: units });
+  }
+});
+
+test("an INSERT is charged and limited, also if there is an item already", async () => {
+  metered.limit(TableName, { reads: 1, writes: 2 });
+  const insert = () =>
+    client.send(
+      new ExecuteStatementCommand({
+        Statement: `INSERT INTO "${TableName}" VALUE {'caller': ?}`,
+        Parameters: [{ S: "inserted" }],
+      }),
+    );
+  metered.taken();
+  await insert();
+  await expect(insert()).rejects.toMatchObject({ name: "DuplicateItemException" });
+  expect(metered.taken()).toEqual({ reads: 0, writes: 2 });
+  await expect(insert()).rejects.toMatchObject(throttled);
 });
 
 test("a call is charged for all that it takes, and the next ones wait for what it took beyond", async () => {

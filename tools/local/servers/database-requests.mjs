@@ -1,5 +1,6 @@
 /** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0016). */
 import dynalite from "dynalite";
+import db from "dynalite/db/index.js";
 import { putOf } from "./insert-statement.mjs";
 
 /** An HTTP server, not listening yet. */
@@ -21,6 +22,19 @@ export function databaseServer() {
 }
 
 const version = "DynamoDB_20120810";
+
+/**
+ * A write whose condition fails takes units too, by the larger of the item that is there and the one that was to be
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html).
+ * DynamoDB does not say how many, as an error has no capacity; here it does, to whoever asks for the capacity.
+ */
+const { checkConditional } = db;
+db.checkConditional = (call, existing) => {
+  const failure = checkConditional(call, existing);
+  if (failure)
+    failure.body.ConsumedCapacity = db.addConsumedCapacity(call, false, call.Item ?? call.Key, existing);
+  return failure;
+};
 
 /** Answers with what dynalite answers to the put that stands for the statement. */
 async function executeStatement(request, response, port) {

@@ -9,7 +9,10 @@ export interface Units {
   readonly writes: number;
 }
 
-/** A DynamoDB endpoint that passes calls on to another, adds up the units that they take, and limits those of a table. */
+/**
+ * A DynamoDB endpoint that passes calls on to another, adds up the units that they take, also those of writes whose
+ * condition fails, and limits those of a table.
+ */
 export interface MeteredDatabase extends ListeningServer {
   /** The units since the last call. */
   taken(): Units;
@@ -27,6 +30,8 @@ const kinds: Readonly<Record<string, keyof Units>> = {
   UpdateItem: "writes",
   DeleteItem: "writes",
   BatchWriteItem: "writes",
+  // The one statement that the service makes is an INSERT.
+  ExecuteStatement: "writes",
 };
 
 /** The least that a call takes, or a key of a batch. */
@@ -35,6 +40,7 @@ const least: Units = { reads: 0.5, writes: 1 };
 const keysOfTable = z.looseObject({ Keys: z.array(z.unknown()) });
 const input = z.looseObject({
   TableName: z.string().optional(),
+  Statement: z.string().optional(),
   RequestItems: z.record(z.string(), z.union([keysOfTable, z.array(z.unknown())])).optional(),
 });
 type Input = z.output<typeof input>;
@@ -79,14 +85,14 @@ export async function openMeteredDatabase(
     if (later !== undefined) throttledCalls++;
     if (now === undefined) return { status: 400, body: refusal };
     const answer = await send(JSON.stringify({ ...now, ReturnConsumedCapacity: "TOTAL" }));
-    if (answer.status !== 200) return answer;
     const said = output.parse(JSON.parse(answer.body));
     for (const { table, units, calls } of chargedIn(now, said)) {
       total = { ...total, [kind]: total[kind] + units };
       buckets.get(table)?.[kind].charge(units - calls * least[kind]);
     }
     const { ConsumedCapacity: _, ...result } = said;
-    return { ...answer, body: JSON.stringify(withUnprocessed(result, kind, later)) };
+    const left = answer.status === 200 ? later : undefined;
+    return { ...answer, body: JSON.stringify(withUnprocessed(result, kind, left)) };
   };
 
   const server = createServer(async (request, response) => {
@@ -133,8 +139,9 @@ function divided(
   asked: Input,
   takes: (table: string) => boolean,
 ): { readonly now: Input | undefined; readonly later: Batch | undefined } {
-  const { TableName, RequestItems } = asked;
+  const { RequestItems } = asked;
   if (RequestItems === undefined) {
+    const TableName = asked.TableName ?? /"([^"]+)"/.exec(asked.Statement ?? "")?.[1];
     const isTaken = TableName === undefined || takes(TableName);
     return { now: isTaken ? asked : undefined, later: isTaken ? undefined : {} };
   }
