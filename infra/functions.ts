@@ -69,7 +69,7 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 /** Every function that answers with data about a subscriber records it; the first one ever makes the key. */
 const accessTables = {
-  "access-records": ["PutItem"],
+  "access-records": ["PartiQLInsert"],
   "pseudonym-keys": ["GetItem", "PartiQLInsert"],
 } as const;
 /** The keys that a function reads, or makes if there are none. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { putItem } from "../aws/database.ts";
+import { insertItem } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import type { Caller } from "../caller.ts";
 import { setting } from "../environment.ts";
@@ -25,7 +25,7 @@ interface RequestContext {
 let key: string | undefined;
 
 /**
- * Records that a caller reads data about a subscriber, by one conditional write. To be awaited before the answer: what
+ * Records that a caller reads data about a subscriber, by one write. To be awaited before the answer: what
  * cannot be recorded is not answered. With `ACCESS_RECORD_DAYS` 0 nothing is recorded.
  * @throws {Unavailable} if the record may not have been written.
  */
@@ -46,6 +46,7 @@ export async function recordAccess(
     purpose,
     expiresAt: Math.ceil((now.getTime() + days * dayMilliseconds) / 1_000),
   };
-  // No record is ever replaced. One that is there already is this one: its first write was executed, its answer lost.
-  await putItem(accessRecords, item, { condition: "attribute_not_exists(subject)" }, signal);
+  // No function has the right to replace a record. One that is there already is this one: its first write was executed,
+  // its answer lost.
+  await insertItem(accessRecords, item, signal);
 }

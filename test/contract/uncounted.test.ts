@@ -13,9 +13,10 @@ const { harness, output } = useHarness(defaultSettings);
 
 /** Lets a table refuse whatever is written into it. */
 function stopWrites(table: TableName): void {
-  const name = process.env[tableVariable({ name: table })];
+  const name = String(process.env[tableVariable({ name: table })]);
+  const writes = ["PutItem", "UpdateItem", "ExecuteStatement"];
   harness().tables.inject(({ operation, parameters }) =>
-    ["PutItem", "UpdateItem"].includes(operation) && parameters.TableName === name ? "refuse" : "pass",
+    writes.includes(operation) && JSON.stringify(parameters).includes(name) ? "refuse" : "pass",
   );
 }
 

@@ -334,6 +334,17 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     ]);
   });
 
+  test(`no function of ${stage} can replace, change, delete or read an access record`, () => {
+    const table = JSON.stringify(tableArnOf("access-records", stage));
+    const actions = policiesOf(from).flatMap(({ statements }) =>
+      statements.flatMap(({ Action, Resource }) =>
+        Resource.some((resource) => JSON.stringify(resource) === table) ? Action : [],
+      ),
+    );
+
+    expect([...new Set(actions)]).toEqual(["dynamodb:PartiQLInsert"]);
+  });
+
   test(`the template of ${stage} has nothing of a local run`, () => {
     // The template that tests run is that of a local run.
     const text = JSON.stringify(stage === "dev" ? sharedTemplate("densityImport") : from);
