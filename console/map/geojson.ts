@@ -11,7 +11,7 @@ export type Position = [longitude: number, latitude: number];
 export const empty: FeatureCollection = { type: "FeatureCollection", features: [] };
 
 /** A feature without properties. */
-export function featureOf<Kind extends Geometry>(geometry: Kind): Feature<Kind> {
+function featureOf<Kind extends Geometry>(geometry: Kind): Feature<Kind> {
   return { type: "Feature", properties: {}, geometry };
 }
 
