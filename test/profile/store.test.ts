@@ -53,7 +53,7 @@ test("beginAttempt counts a refused attempt nowhere", async () => {
   expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("an attempt that is withdrawn several times makes room for one other", async () => {
+test("withdrawAttempt makes room for one other attempt, however often it is repeated", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const { attempt } = await begin(counters);
   await begin(counters);
@@ -65,7 +65,7 @@ test("an attempt that is withdrawn several times makes room for one other", asyn
   expect((await begin(counters)).refusal).toBeDefined();
 });
 
-test("an attempt whose write is sent twice counts once", async () => {
+test("beginAttempt counts an attempt once when its write is sent twice", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const attempt = newAttempt();
 
@@ -97,7 +97,7 @@ test("an attempt recorded as a failure stays counted when it is withdrawn later"
   expect((await begin(counters)).refusal?.reason).toBe("failures");
 });
 
-test("attempts of executions that died lapse, and failures do not", async () => {
+test("beginAttempt no longer counts attempts of executions that died, and still counts failures", async () => {
   const all = countersWith({ accountAndSource: 60, source: 90, account: 90 });
   const counters = isWhole ? all : all.slice(0, 1);
   const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);

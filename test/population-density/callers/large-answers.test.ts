@@ -84,7 +84,7 @@ describe("large answers of one caller", () => {
     expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
   });
 
-  test("a large answer counts while it is read and no longer", async () => {
+  test("a large answer counts against its caller's limit while it is read, and no longer", async () => {
     const client = crypto.randomUUID();
     const before = endsOf();
     const seen: number[] = [];
@@ -121,14 +121,14 @@ describe("large answers of one caller", () => {
     expect(Math.max(...sizes.uncounted)).toBeLessThan(215_000);
   });
 
-  test("large answers of broken executions no longer count", async () => {
+  test("a large answer of a broken execution no longer counts against its caller's limit", async () => {
     const client = crypto.randomUUID();
     await fill(client, new Date(Date.now() - (streamingSeconds + 2) * 1_000));
     expect(await ask(client, large)).toMatchObject({ statusCode: 200 });
     expect(await streamsOf(client)).toEqual(new Set());
   });
 
-  test("a large answer that fails before its first byte does not count", async () => {
+  test("a large answer that fails before its first byte does not count against its caller's limit", async () => {
     const client = crypto.randomUUID();
     const before = endsOf();
     harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
@@ -138,7 +138,7 @@ describe("large answers of one caller", () => {
     expect(endsOf() - before).toBe(1);
   });
 
-  test("a large answer does not count when the write that began it lost its response", async () => {
+  test("a large answer does not count against its caller's limit when the write that began it lost its response", async () => {
     const client = crypto.randomUUID();
     harness().tables.inject(({ operation, parameters }) =>
       operation === "UpdateItem" && JSON.stringify(parameters).includes("ADD streams") ? "lose" : "pass",
@@ -148,22 +148,25 @@ describe("large answers of one caller", () => {
     expect(await streamsOf(client)).toEqual(new Set());
   });
 
-  test.each(["identity", "gzip"])("a large answer that is cut does not count: %s", async (encoding) => {
-    const client = crypto.randomUUID();
-    const before = endsOf();
-    let chunks = 0;
-    const seen: number[] = [];
-    const read = async () => {
-      if (chunks++ === 0) seen.push((await streamsOf(client)).size);
-      else await new Promise(() => {});
-    };
-    const headers = { "accept-encoding": encoding };
-    const cut = await ask(client, large, { headers, read, remainingMilliseconds: 3_000 });
-    expect(cut.fault).toMatchObject({ name: "CallerTooSlow" });
-    expect(seen).toEqual([1]);
-    expect(await streamsOf(client)).toEqual(new Set());
-    expect(endsOf() - before).toBe(1);
-  });
+  test.each(["identity", "gzip"])(
+    "a large answer that is cut does not count against its caller's limit: %s",
+    async (encoding) => {
+      const client = crypto.randomUUID();
+      const before = endsOf();
+      let chunks = 0;
+      const seen: number[] = [];
+      const read = async () => {
+        if (chunks++ === 0) seen.push((await streamsOf(client)).size);
+        else await new Promise(() => {});
+      };
+      const headers = { "accept-encoding": encoding };
+      const cut = await ask(client, large, { headers, read, remainingMilliseconds: 3_000 });
+      expect(cut.fault).toMatchObject({ name: "CallerTooSlow" });
+      expect(seen).toEqual([1]);
+      expect(await streamsOf(client)).toEqual(new Set());
+      expect(endsOf() - before).toBe(1);
+    },
+  );
 
   test("a large answer is sent whole when its end cannot be recorded, and that is logged", async () => {
     const client = crypto.randomUUID();

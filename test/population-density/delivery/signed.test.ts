@@ -76,7 +76,7 @@ describe("a delivery of a caller with a secret", () => {
     }
   });
 
-  test("both secrets sign while there are two, and only the other when one is deleted", async () => {
+  test("the worker signs with both secrets of a caller, and with the other one once one is deleted", async () => {
     const caller = someCaller();
     const old = await secretOf(caller);
     const url = sink().urlOf();
@@ -100,7 +100,7 @@ describe("a delivery of a caller with a secret", () => {
     ]);
   });
 
-  test("a retry has the same id, its own time, and the secrets of its moment", async () => {
+  test("the worker sends a retry with the same id, a new time and the secrets that the caller then has", async () => {
     const caller = someCaller();
     const old = await secretOf(caller);
     const { job, message } = await queued(sink().urlOf({ status: 500 }, { status: 204 }), { caller });
@@ -122,7 +122,7 @@ describe("a delivery of a caller with a secret", () => {
     expect([verifies(next.secret, first), verifies(old.secret, second)]).toEqual([false, false]);
   });
 
-  test("a failure is signed, too", async () => {
+  test("the worker signs a failure notice", async () => {
     const caller = someCaller();
     const { secret } = await secretOf(caller);
     const { job, message } = await queued(sink().urlOf(), { caller, request: await brokenRequest() });
@@ -133,7 +133,7 @@ describe("a delivery of a caller with a secret", () => {
     expect(headers["content-digest"]).toBe(digestOf(body));
   });
 
-  test("an answer of megabytes is signed and sent whole", async () => {
+  test("the worker signs an answer of megabytes and sends it whole", async () => {
     const caller = someCaller();
     const [one, other] = [await secretOf(caller), await secretOf(caller)];
     const request = requestIn(boxIn(densities().tile, [0, 0], [31, 31]), 60);
@@ -148,7 +148,7 @@ describe("a delivery of a caller with a secret", () => {
     for (const { secret } of [one, other]) expect(verifies(secret, { body, headers })).toBe(true);
   });
 
-  test("nothing is sent unsigned while the secrets cannot be read", async () => {
+  test("the worker sends nothing while it cannot read the caller's secrets", async () => {
     const caller = someCaller();
     const { secret } = await secretOf(caller);
     const { job, message } = await queued(sink().urlOf(), { caller });
