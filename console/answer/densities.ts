@@ -71,10 +71,15 @@ export function parseDensities(...answers: readonly DensityAnswer[]): Densities 
   return { status, geohashes, hours };
 }
 
+/** The status of several areas together. */
+export function combinedStatus(ofAreas: readonly string[]): string {
+  const [status = "", ...others] = new Set(ofAreas);
+  return others.length > 0 ? "PART_OF_AREA_NOT_SUPPORTED" : status;
+}
+
 /** One answer with the cells of all; they are the same in every hour. */
 function merged(answers: readonly DensityBody[]): DensityBody {
-  const statuses = new Set(answers.map(({ status }) => status));
-  const [status = ""] = statuses.size > 1 ? ["PART_OF_AREA_NOT_SUPPORTED"] : statuses;
+  const status = combinedStatus(answers.map((answer) => answer.status));
   // An area of which nothing is covered has no hours.
   const lists = answers.map(({ timedPopulationDensityData: hours }) => hours);
   const [first = []] = lists.filter((hours) => hours.length > 0);

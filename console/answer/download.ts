@@ -2,34 +2,39 @@ import { saveFile } from "../dom.ts";
 import { ApiError } from "../http.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { callApi } from "../session.ts";
+import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 
 /** File formats, by the labels of their buttons. */
 export const formats = {
-  GeoJSON: { accept: "application/geo+json", extension: "geojson" },
-  CSV: { accept: "text/csv", extension: "csv" },
+  GeoJSON: { accept: "application/geo+json", extension: "geojson", combine: combineGeoJson },
+  CSV: { accept: "text/csv", extension: "csv", combine: combineCsv },
 } as const;
 
 /** A file format. */
 export type Format = keyof typeof formats;
 
 /**
- * Repeats requests in another format, and saves each answer as a file.
+ * Repeats requests in another format, and saves their answers as one file.
  * @throws {ApiError} if the API refuses the request, or does not support the format.
  */
 export async function download(format: Format, requests: readonly DensityRequest[]): Promise<void> {
-  for (const [index, request] of requests.entries()) {
-    const suffix = requests.length > 1 ? `-area-${index + 1}` : "";
-    await downloadOne(format, request, suffix);
-  }
+  const { accept, extension, combine } = formats[format];
+  const answers: Blob[] = [];
+  for (const request of requests) answers.push(await answerIn(format, request));
+  const [first, ...others] = answers;
+  if (first === undefined) return;
+  const texts = () => Promise.all(answers.map((answer) => answer.text()));
+  const content = others.length === 0 ? first : new Blob([combine(await texts())], { type: accept });
+  saveFile(`densities-${requests[0]?.startTime.slice(0, 13)}.${extension}`, content);
 }
 
-async function downloadOne(format: Format, request: DensityRequest, suffix: string): Promise<void> {
-  const { accept, extension } = formats[format];
+async function answerIn(format: Format, request: DensityRequest): Promise<Blob> {
+  const { accept } = formats[format];
   const response = await callApi(retrievalPath, { method: "POST", body: JSON.stringify(request), accept });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith(accept)) {
     throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${format}.`);
   }
-  saveFile(`densities-${request.startTime.slice(0, 13)}${suffix}.${extension}`, await response.blob());
+  return await response.blob();
 }

@@ -109,12 +109,11 @@ function actions(requests: readonly DensityRequest[]): HTMLElement[] {
       problem.textContent = separated(error.message);
     }
   };
-  const several = (format: Format) => (requests.length > 1 ? `${format} (${requests.length} files)` : format);
   const buttons = html(
     "div",
     { class: "row" },
     ...(Object.keys(formats) as Format[]).map((format) =>
-      html("button", { type: "button", click: () => save(format) }, several(format)),
+      html("button", { type: "button", click: () => save(format) }, format),
     ),
     html(
       "button",

@@ -1,0 +1,38 @@
+/** One file of those that the API answers for several areas. A cell of several areas is in it once. */
+import type { Feature, FeatureCollection, Polygon } from "geojson";
+import { combinedStatus } from "./densities.ts";
+
+/** The API's GeoJSON, as far as combining reads it. */
+interface CellCollection extends FeatureCollection<Polygon> {
+  readonly features: Feature<Polygon>[];
+  readonly status: string;
+  /** The times of each hour. */
+  readonly intervals: readonly unknown[];
+}
+
+/** Combines CSV files that have the same columns, of which the first two are the cell and the start of the hour. */
+export function combineCsv(files: readonly string[]): string {
+  const rows = new Map<string, string>();
+  for (const file of files) {
+    for (const row of file.split("\r\n")) {
+      const key = row.split(",", 2).join();
+      if (row !== "" && !rows.has(key)) rows.set(key, row);
+    }
+  }
+  return [...rows.values(), ""].join("\r\n");
+}
+
+/** Combines collections of cells in the same hours. */
+export function combineGeoJson(files: readonly string[]): string {
+  const collections = files.map((file) => JSON.parse(file) as CellCollection);
+  const cells = collections.flatMap(({ features }) => features);
+  const byGeohash = new Map(cells.map((cell) => [cell.id, cell]));
+  // An area of which nothing is covered has no hours.
+  const { intervals = [] } = collections.find((one) => one.intervals.length > 0) ?? {};
+  return JSON.stringify({
+    type: "FeatureCollection",
+    status: combinedStatus(collections.map(({ status }) => status)),
+    intervals,
+    features: [...byGeohash.values()],
+  });
+}
