@@ -108,7 +108,11 @@ class MapView {
       capabilities,
       examples,
       drawing: this.#areaDrawing(capabilities),
-      onAreas: (areas, outlines) => this.#showAreas(areas, outlines),
+      onAreas: (areas, outlines) => {
+        // What was wrong with another request says nothing of this one.
+        place.notice.querySelector("[role=alert]")?.remove();
+        this.#showAreas(areas, outlines);
+      },
       onSubmit: (query) => void this.#retrieve(query, capabilities, place, pushAddress),
     });
     const fold = requestFold(form.element, examples);
@@ -202,7 +206,10 @@ class MapView {
       if (retrieval.signal.aborted) return;
       place.notice.replaceChildren(...notes);
       this.#show(densities, query, capabilities, place.result);
-      place.fold(query, densities.geohashes.length > 0);
+      const hasCells = densities.geohashes.length > 0;
+      place.fold(query, hasCells);
+      // On a phone, the form is below the map.
+      if (hasCells) element("stage").scrollIntoView({ block: "start" });
       write({ ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) });
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;

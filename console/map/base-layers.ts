@@ -6,6 +6,7 @@ import type {
   SymbolLayerSpecification,
 } from "maplibre-gl";
 import type { ThemeColours } from "../theme.ts";
+import { bold, italic, regular } from "./fonts.ts";
 import type { OutlineProperties, PlaceProperties } from "./places.ts";
 
 type Kind = PlaceProperties["kind"];
@@ -89,16 +90,6 @@ type NameOptions = SymbolLayerSpecification["layout"] & {
   readonly minzoom: number;
   readonly maxzoom?: number;
 };
-
-/** Without the URL of glyphs, MapLibre draws letters with fonts of the system; the first name sets their style. */
-const [regular, bold, italic] = [
-  { style: "Regular", size: 11.5 },
-  { style: "Semibold", size: 12.5 },
-  { style: "Italic", size: 12 },
-].map(({ style, size }) => ({
-  "text-font": [style, "system-ui", "DejaVu Sans", "sans-serif"],
-  "text-size": size,
-}));
 
 const isLarge: ExpressionSpecification = [">=", ["get", "people"], 1_000_000];
 

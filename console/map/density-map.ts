@@ -6,13 +6,10 @@ import { assetUrl } from "../assets.ts";
 import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
-import { baseLayers } from "./base-layers.ts";
-import { baseStyle } from "./base-style.ts";
 import { CellSource } from "./cell-source.ts";
 import { areaRing, boxRing, continuous, empty, linesOf, type Position, positionOf } from "./geojson.ts";
+import { type Ground, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
-import { offerMapStyle } from "./map-style-offer.ts";
-import { operatorStyle } from "./operator-style.ts";
 import { dots, hatching } from "./patterns.ts";
 
 /** The map of the page. */
@@ -45,20 +42,22 @@ export async function createMap(
   mapStyle: string,
   onCell: (index: number | undefined) => void,
 ): Promise<DensityMap> {
-  const map = await loadedMap(container, mapStyle);
+  maplibregl.setWorkerUrl(assetUrl("mapWorker"));
+  const ground = await loadGround(mapStyle);
+  const map = await loadedMap(container, ground);
   addPatterns(map);
   addLineLayers(map);
   const cells = new CellSource(map);
   onThemeChange(() => {
     const colours = themeColours();
-    if (mapStyle === "") repaint(map, baseLayers(colours));
+    repaint(map, ground.layersFor(colours));
     addPatterns(map);
     repaint(map, lineLayers(colours));
     cells.repaint();
   });
   map.on("idle", () => cells.countDrawn(container));
   reportClicks(map, onCell);
-  if (mapStyle === "") offerMapStyle(map);
+  ground.addNote(map);
 
   const lines = new Map<LineKind, Position[][]>();
   const showLines = (kind: LineKind, shown: Position[][]) => {
@@ -73,11 +72,11 @@ export async function createMap(
     hasMoved = true;
     drawBase();
   };
-  let isBaseDrawn = mapStyle !== "";
+  let isBaseDrawn = !ground.isBase;
   const drawBase = () => {
     if (isBaseDrawn) return;
     isBaseDrawn = true;
-    for (const { id } of baseLayers(themeColours())) map.setLayoutProperty(id, "visibility", "visible");
+    for (const { id } of ground.layersFor(themeColours())) map.setLayoutProperty(id, "visibility", "visible");
   };
   return {
     library: map,
@@ -108,9 +107,7 @@ export async function createMap(
  * Creates the MapLibre map, without tilt and rotation, and waits until its style is known. It does not wait until the
  * style is drawn: what is asked of the API meanwhile is on its way.
  */
-async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapLibreMap> {
-  maplibregl.setWorkerUrl(assetUrl("mapWorker"));
-  const style = mapStyle === "" ? baseStyle() : await operatorStyle(mapStyle);
+async function loadedMap(container: HTMLElement, { style, isBase }: Ground): Promise<MapLibreMap> {
   const map = new maplibregl.Map({
     container,
     style,
@@ -119,7 +116,7 @@ async function loadedMap(container: HTMLElement, mapStyle: string): Promise<MapL
     maxPitch: 0,
     dragRotate: false,
     pitchWithRotate: false,
-    attributionControl: mapStyle === "" ? false : { compact: true },
+    attributionControl: isBase ? false : { compact: true },
     fadeDuration: 0,
     // Where the page scrolls around the map, one finger scrolls the page and two move the map.
     cooperativeGestures: matchMedia("(max-width: 759px)").matches,

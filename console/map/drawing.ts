@@ -67,8 +67,10 @@ export class Drawing {
     document.body.classList.add("is-drawing");
     element("drawing").replaceChildren(...this.#bar.elements);
     this.#show();
+    // On a phone, the form from which drawing starts is below the map.
+    element("stage").scrollIntoView({ block: "start" });
     if (this.#isClosed) this.#handles.focus(0);
-    else library.getCanvas().focus();
+    else library.getCanvas().focus({ preventScroll: true });
   }
 
   /** Cancels drawing, without calling `done`. */

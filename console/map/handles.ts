@@ -55,7 +55,7 @@ export class Handles {
 
   /** Focuses a corner. */
   focus(corner: number): void {
-    this.#corners[corner]?.getElement().focus();
+    this.#corners[corner]?.getElement().focus({ preventScroll: true });
   }
 
   remove(): void {

@@ -1,53 +1,45 @@
 /** The operator's own map: a MapLibre style, or an archive of tiles in the scheme of Protomaps. */
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
 import { themeColours } from "../theme.ts";
+import { archiveLayers } from "./archive-layers.ts";
 
-/** Loads the operator's style. @param address a MapLibre style, or a PMTiles archive if it ends in `.pmtiles`. */
-export async function operatorStyle(address: string): Promise<StyleSpecification | string> {
-  if (!new URL(address).pathname.endsWith(".pmtiles")) return address;
-  const { Protocol } = await import("pmtiles");
-  maplibregl.addProtocol("pmtiles", new Protocol().tile);
-  return archiveStyle(address);
+/** Whether an address is that of an archive of tiles, not of a style. */
+export function isArchive(address: string): boolean {
+  return new URL(address).pathname.endsWith(".pmtiles");
 }
 
-/** https://docs.protomaps.com/basemaps/layers */
-function archiveStyle(address: string): StyleSpecification {
-  const { water, land, border } = themeColours();
-  const source = "tiles";
+/**
+ * Loads the operator's map.
+ * @param address a MapLibre style, or a PMTiles archive.
+ * @throws {Error} if it cannot be loaded, or is neither.
+ */
+export async function operatorStyle(address: string): Promise<StyleSpecification> {
+  if (isArchive(address)) return await archiveStyle(address);
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`The status is ${response.status}.`);
+  const text = await response.text();
+  if (text.includes('"pmtiles://')) await readArchives();
+  return JSON.parse(text) as StyleSpecification;
+}
+
+/** Lets MapLibre read archives of tiles, whose addresses begin with `pmtiles://`. */
+async function readArchives() {
+  const { PMTiles, Protocol } = await import("pmtiles");
+  const protocol = new Protocol();
+  maplibregl.addProtocol("pmtiles", protocol.tile);
+  return { PMTiles, protocol };
+}
+
+async function archiveStyle(address: string): Promise<StyleSpecification> {
+  const { PMTiles, protocol } = await readArchives();
+  const archive = new PMTiles(address);
+  await archive.getHeader();
+  protocol.add(archive);
   return {
     version: 8,
     sources: {
       tiles: { type: "vector", url: `pmtiles://${address}`, attribution: "© OpenStreetMap contributors" },
     },
-    layers: [
-      { id: "background", type: "background", paint: { "background-color": water } },
-      { id: "earth", type: "fill", source, "source-layer": "earth", paint: { "fill-color": land } },
-      { id: "water", type: "fill", source, "source-layer": "water", paint: { "fill-color": water } },
-      {
-        id: "buildings",
-        type: "fill",
-        source,
-        "source-layer": "buildings",
-        minzoom: 13,
-        paint: { "fill-color": border, "fill-opacity": 0.4 },
-      },
-      {
-        id: "roads",
-        type: "line",
-        source,
-        "source-layer": "roads",
-        paint: {
-          "line-color": border,
-          "line-width": ["interpolate", ["exponential", 1.6], ["zoom"], 6, 0.3, 12, 1.2, 18, 12],
-        },
-      },
-      {
-        id: "boundaries",
-        type: "line",
-        source,
-        "source-layer": "boundaries",
-        paint: { "line-color": border, "line-dasharray": [3, 2] },
-      },
-    ],
+    layers: archiveLayers(themeColours()),
   };
 }

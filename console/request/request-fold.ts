@@ -20,7 +20,7 @@ export function requestFold(form: HTMLFormElement, examples: readonly Example[])
     if (!hasAnswer) return;
     const hadFocus = form.contains(document.activeElement);
     element.open = false;
-    if (hadFocus) summary.focus();
+    if (hadFocus) summary.focus({ preventScroll: true });
   };
   return { element, fold };
 }

@@ -26,3 +26,13 @@ export function offerMapStyle(map: MapLibreMap): void {
   show();
   element("map-note").replaceChildren(offer);
 }
+
+/** Says why the base map is shown in place of the operator's. */
+export function showMapStyleProblem({ message }: Error): void {
+  const note = html(
+    "div",
+    { class: "card map-style-offer", role: "status" },
+    html("p", {}, "The operator’s map cannot be loaded, so this is the service’s own. ", message),
+  );
+  element("map-note").replaceChildren(note);
+}

@@ -1,0 +1,38 @@
+/** The map below the cells. */
+import type { LayerSpecification, Map as MapLibreMap, StyleSpecification } from "maplibre-gl";
+import { element } from "../dom.ts";
+import type { ThemeColours } from "../theme.ts";
+import { archiveLayers } from "./archive-layers.ts";
+import { baseLayers } from "./base-layers.ts";
+import { baseStyle } from "./base-style.ts";
+import { offerMapStyle, showMapStyleProblem } from "./map-style-note.ts";
+import { isArchive, operatorStyle } from "./operator-style.ts";
+
+/** The base map, or the operator's own map. */
+export interface Ground {
+  readonly style: StyleSpecification;
+  /** Whether it is the base map, which is hidden at first, and whose sources the page names. */
+  readonly isBase: boolean;
+  /** The layers that follow the theme of the page. */
+  readonly layersFor: (colours: ThemeColours) => readonly LayerSpecification[];
+  /** Says upon the map what may be missed on it. */
+  readonly addNote: (map: MapLibreMap) => void;
+}
+
+/** Loads the operator's map or, without one and if it cannot be loaded, the base map. */
+export async function loadGround(mapStyle: string): Promise<Ground> {
+  if (mapStyle === "") return baseGround(offerMapStyle);
+  try {
+    const style = await operatorStyle(mapStyle);
+    element("base-map-credits").hidden = true;
+    const layersFor = isArchive(mapStyle) ? archiveLayers : () => [];
+    return { style, isBase: false, layersFor, addNote: () => undefined };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return baseGround(() => showMapStyleProblem(error));
+  }
+}
+
+function baseGround(addNote: Ground["addNote"]): Ground {
+  return { style: baseStyle(), isBase: true, layersFor: baseLayers, addNote };
+}
