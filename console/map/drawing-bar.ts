@@ -51,10 +51,11 @@ export function drawingBar(
     removeButton.textContent = selected === undefined ? "Remove the last" : `Remove corner ${selected + 1}`;
     hint.textContent = hintFor(count, problem);
   };
+  const doubleClick = matchMedia("(pointer: coarse)").matches ? "Double-tap" : "Double-click";
   const hintFor = (count: number, problem: string | undefined) => {
     if (isClosed) return problem ?? "Drag corners, or click between two to add one.";
     if (count === 0) return "Click or tap the corners of an area.";
-    const next = problem ?? "Double-click the last one to finish, or drag any.";
+    const next = problem ?? `${doubleClick} the last one to finish, or drag any.`;
     return `${count} of at most ${limits.maxPoints} corners. ${next}`;
   };
   return { elements: [...(isClosed ? [] : [crosshair()]), bar], update };

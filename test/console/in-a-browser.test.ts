@@ -215,6 +215,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await page.click("text=Use this");
       await page.click("text=Move corners");
       await page.focus('.corner[aria-label="Corner 3 of 3"]');
+      await screenshot(page, "console-areas");
       for (const key of ["ArrowUp", "Enter"]) await page.keyboard.press(key);
       await showDensities(page);
 
