@@ -47,9 +47,9 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
       expect(host.asked.filter(([path, status]) => path === "/city.pmtiles" && status !== 206)).toEqual([]);
       expect(await page.textContent(".maplibregl-ctrl-attrib")).toContain(attribution);
       expect(await page.isVisible("#base-map-credits")).toBe(false);
-      // The area is in the middle of the map; its answer does not reach the upper right corner.
-      expect(await colourAt(page, 0.9, 0.5)).toEqual(ground);
-      expect(await colourAt(page, 0.6, 0.5)).not.toEqual(ground);
+      // The area is at the right of the legend, in full height.
+      expect(await colourAt(page, 0.15, 0.2)).toEqual(ground);
+      expect(await colourAt(page, 0.7, 0.6)).not.toEqual(ground);
       await page.context().close();
     },
   );
@@ -74,7 +74,7 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
       const setting = document.querySelector('meta[name="map-style"]');
       setting.content = setting.content.replace("style.json", "${file}");
     }, { once: true })`);
-    await opened.page.goto(`${service.url}/#area=4.82,45.74,4.86,45.77&hours=1&precision=6`);
+    await opened.page.goto(`${service.url}/#area=4.82,45.74,4.86,45.77&hours=1&precision=7`);
     return opened;
   }
 });
