@@ -98,28 +98,18 @@ describe("an entry of TRUSTED_ISSUERS", () => {
     ["audience", ""],
     ["audience", []],
     ["audience", [""]],
-    ["audience", ["us", 5]],
-    ["audience", { us: true }],
     ["audience", null],
     ["audienceClaim", ""],
-    ["audienceClaim", ["aud"]],
     ["algorithms", ["HS256"]],
     ["algorithms", ["none"]],
     ["algorithms", []],
     ["scopeClaim", ""],
-    ["scopeClaim", ["scp", "roles"]],
     ["scopePrefix", ""],
     ["scopePrefix", "api /"],
-    ["scopePrefix", ["api/"]],
     ["clientClaim", ""],
     ["subscriptionClaim", ""],
-    ["subscriptionClaim", null],
-    ["subscriptionClaim", ["line"]],
     ["applicationsOnly", "true"],
-    ["applicationsOnly", 1],
-    ["applicationsOnly", null],
     ["applicationWhen", true],
-    ["applicationWhen", null],
   ])("setting refuses an entry of TRUSTED_ISSUERS whose %s is %j, and names the member", (member, value) => {
     expect(problemWith({ [member]: value })).toMatch(
       new RegExp(`^${member}(?:\\.\\d)? of entry 1 is missing or`),
@@ -143,13 +133,9 @@ describe("an entry of TRUSTED_ISSUERS", () => {
 
   test.each([
     ["applicationOnly", "applicationsOnly"],
-    ["ApplicationsOnly", "applicationsOnly"],
-    ["applicationsWhen", "applicationWhen"],
     ["subscriptionclaim", "subscriptionClaim"],
     ["scope", "scopeClaim"],
-    ["scopesPrefix", "scopePrefix"],
     ["jwks_uri", "jwksUri"],
-    ["audiences", "audience"],
     ["client_id", "clientClaim"],
   ])("setting refuses an entry of TRUSTED_ISSUERS with the member %s, and names %s", (mistyped, nearest) => {
     expect(problemWith({ [mistyped]: "line" })).toBe(

@@ -235,16 +235,12 @@ test("ncs preflight counts the code that other functions store", async () => {
   expect(stdout).toContain("--service-code lambda --quota-code L-2ACBD22F --desired-value 76, or delete");
 });
 
-test("ncs preflight counts reserved executions", async () => {
-  const reserving = ["preflight", "-c", "reservedConcurrency=profile/authenticate:900"];
-  expect((await runNcs(reserving)).stdout).toContain(
-    `prod can use ${executions - 50 + 900}, the account has 1000`,
-  );
-});
-
-test("ncs preflight counts the executions of a distributed import", async () => {
-  const importing = ["preflight", "-c", "densityImport=true"];
-  expect((await runNcs(importing)).stdout).toContain(`prod can use ${executions + 40}, the account has 1000`);
+test.each([
+  ["reservedConcurrency=profile/authenticate:900", executions - 50 + 900],
+  ["densityImport=true", executions + 40],
+])("ncs preflight counts the executions that %s adds: %i", async (setting, all) => {
+  const { stdout } = await runNcs(["preflight", "-c", setting]);
+  expect(stdout).toContain(`prod can use ${all}, the account has 1000`);
 });
 
 test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {
