@@ -1651,6 +1651,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The id that 202 gave.
+             * @example 7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34
              */
             readonly operationId: string;
             /**
@@ -1708,6 +1709,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The id that 202 gave.
+             * @example 7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34
              */
             readonly operationId: string;
         };
@@ -1723,6 +1725,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The id that 201 gave.
+             * @example 3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11
              */
             readonly id: string;
             /** @description The secret, in the form of Standard Webhooks. It is shown only here. */
@@ -1753,6 +1756,7 @@ export interface components {
             /**
              * Format: uuid
              * @description The id that 201 gave.
+             * @example 3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11
              */
             readonly id: string;
             /**
@@ -1997,7 +2001,7 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description The body of every error. */
+        /** @description The body of every error, also that of a path that does not exist (404) and of a verb that a path does not have (405, with those that it has in `Allow`). */
         readonly ErrorInfo: {
             /** @description HTTP status code. */
             readonly status: number;
@@ -2561,7 +2565,10 @@ export interface operations {
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };
             readonly path: {
-                /** @description The unique name of a QoS profile. */
+                /**
+                 * @description The unique name of a QoS profile.
+                 * @example QOS_E
+                 */
                 readonly name: components["schemas"]["QosProfileName"];
             };
             readonly cookie?: never;
@@ -2639,6 +2646,7 @@ export interface operations {
                 readonly featuresPer?: "CELL" | "HOUR";
             };
             readonly header?: {
+                /** @example my-order-1 */
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
@@ -3019,7 +3027,10 @@ export interface operations {
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };
             readonly path: {
-                /** @description The id that 202 gave. */
+                /**
+                 * @description The id that 202 gave.
+                 * @example 7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34
+                 */
                 readonly operationId: string;
             };
             readonly cookie?: never;
@@ -3079,7 +3090,10 @@ export interface operations {
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };
             readonly path: {
-                /** @description The id that 202 gave. */
+                /**
+                 * @description The id that 202 gave.
+                 * @example 7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34
+                 */
                 readonly operationId: string;
             };
             readonly cookie?: never;
@@ -3136,12 +3150,16 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
+                /** @example my-order-1 */
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };
             readonly path: {
-                /** @description The id that 202 gave. */
+                /**
+                 * @description The id that 202 gave.
+                 * @example 7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34
+                 */
                 readonly operationId: string;
             };
             readonly cookie?: never;
@@ -3341,7 +3359,10 @@ export interface operations {
                 readonly "x-correlator"?: components["parameters"]["XCorrelator"];
             };
             readonly path: {
-                /** @description The id that 201 gave. */
+                /**
+                 * @description The id that 201 gave.
+                 * @example 3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11
+                 */
                 readonly id: string;
             };
             readonly cookie?: never;

@@ -9,6 +9,8 @@ import type { Table } from "./table.ts";
 export interface ServiceArea {
   /** The name of the folder, the first part of its endpoints' ids, and their tag in the OpenAPI document. */
   readonly name: string;
+  /** What people call it, in title case. */
+  readonly title: string;
   /** A sentence about it for the reference. */
   readonly about: string;
   readonly endpoints: readonly Endpoint[];

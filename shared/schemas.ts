@@ -27,7 +27,14 @@ export const errorBody = z
     code: z.string().check(z.meta({ description: "Error code." })),
     message: z.string().check(z.meta({ description: "What went wrong, for a person to read." })),
   })
-  .check(z.meta({ id: "ErrorInfo", description: "The body of every error." }));
+  .check(
+    z.meta({
+      id: "ErrorInfo",
+      description:
+        "The body of every error, also that of a path that does not exist (404) and of a verb that a path does " +
+        "not have (405, with those that it has in `Allow`).",
+    }),
+  );
 
 /** Checks that a number is within an inclusive range; their issues name both ends. */
 export function between(minimum: number, maximum: number) {

@@ -4,6 +4,7 @@ import { retrieveIdentifier, retrievePpid, retrieveType } from "./contract.ts";
 /** The identifiers, the type and the pseudonym of the device a subscriber uses. */
 export const deviceIdentifierArea = area({
   name: "device-identifier",
+  title: "Device Identifier",
   about: "The identifiers, the type and a pseudonym of the device a subscriber uses.",
   endpoints: [retrieveIdentifier, retrieveType, retrievePpid],
   scopes: {

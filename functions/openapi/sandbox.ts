@@ -25,13 +25,14 @@ function textOf(outcome: Outcome): string {
   return typeof outcome === "string" ? `${errors[outcome].status} \`${outcome}\`` : `200, ${outcome.says}`;
 }
 
-/** The document of a stage that is a sandbox: its description begins with the numbers to try. */
+/** The document of a stage that is a sandbox: its description ends with the numbers to try. */
 export function withSandbox<Document extends { readonly info: { readonly description: string } }>(
   document: Document,
 ) {
   const { info } = document;
   const description = [
     info.description,
+    "## Numbers to try",
     "This stage has numbers that belong to nobody. About each, an operation always answers the same:",
     sandboxTable(),
   ].join("\n\n");

@@ -13,6 +13,7 @@ import { webhookSecrets } from "./webhook-secrets/tables.ts";
 /** Estimates of how many people are in an area, by cell and hour. */
 export const populationDensityArea = area({
   name: "population-density",
+  title: "Population Density Data",
   about: "Estimates of how many people are in an area, by cell and hour.",
   endpoints: [
     retrievePopulationDensity,

@@ -5,6 +5,7 @@ import { loginAttempts, profiles } from "./tables.ts";
 /** Logins and the access tokens they give. */
 export const profileArea = area({
   name: "profile",
+  title: "Authentication",
   about: "Logins and the access tokens they give.",
   endpoints: [authenticate],
   scopes: {},

@@ -42,6 +42,21 @@ test("the OpenAPI document gives every component schema a name of its own", () =
   expect(names.filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
 });
 
+test("the OpenAPI document has an example for each parameter of a path", () => {
+  // Those of paths are never shared, so that none is a reference.
+  const parameter = z.looseObject({ in: z.string().optional(), example: z.unknown().optional() });
+  const operations = z
+    .record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(parameter) })))
+    .parse(document.paths);
+
+  const parameters = Object.values(operations)
+    .flatMap((item) => Object.values(item))
+    .flatMap((operation) => operation.parameters.filter((one) => one.in === "path"));
+
+  expect(parameters.length).toBeGreaterThan(0);
+  for (const one of parameters) expect(one).toMatchObject({ example: expect.any(String) });
+});
+
 test("the OpenAPI document closes no object to further members", () => {
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
 });

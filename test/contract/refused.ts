@@ -279,6 +279,7 @@ table({ name: "notes", partitionKey: "folder" });
 
 area({
   name: "notes",
+  title: "Notes",
   about: "Notes.",
   // @ts-expect-error `notes/` is how the ids of the area's endpoints begin
   endpoints: [publishKeys],
@@ -288,6 +289,7 @@ area({
 
 area({
   name: "device-identifier",
+  title: "Devices",
   about: "Devices.",
   // @ts-expect-error `device-identifier:retrieve-identifier` is not among the scopes of the area
   endpoints: [retrieveIdentifier],

@@ -43,19 +43,17 @@ const localAddress = "http://127.0.0.1:3000";
  */
 export function openApiDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
   const endpoints = areas.flatMap((area) => area.endpoints);
-  return createDocument(
+  const document = createDocument(
     {
       openapi: "3.1.0",
       info: {
         title: "Network Capabilities Service",
         version,
         description:
-          "What a mobile operator knows and offers: logins, QoS profiles, population density, number " +
-          "recycling and device identifiers. Every error has the same body, every response has an " +
-          "`x-request-id`, and all responses of functions have an `x-correlator`: the valid one that " +
-          "was sent, or a new one. A verb that a path does not have is 405 `METHOD_NOT_ALLOWED`, with " +
-          "the verbs that it has in `Allow`. Where web pages of other origins may use the API, " +
-          "responses have the headers of CORS too.",
+          "What a mobile operator's network knows, for your programs: how many people are in an area, " +
+          "hour by hour; which network quality a device can be given; whether a phone number has changed " +
+          "hands; and which device a subscriber uses. Log in for an access token, and send it with each " +
+          "request.",
         contact: { name: "The operator of the stage" },
         license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
       },
@@ -65,7 +63,8 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
           description: "A local run. A deployed stage has an address of its own.",
         },
       ],
-      tags: areas.map(({ name, about }) => ({ name, description: about })),
+      // Titles have a member of their own: generators of clients name classes after tags.
+      tags: areas.map(({ name, title, about }) => ({ name, description: about, "x-displayName": title })),
       paths: pathItems(areas),
       components: {
         schemas: { ErrorInfo: errorBody, XCorrelator: correlator },
@@ -110,6 +109,21 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
     },
     { override: openObject },
   );
+  exemplifyParameters(document);
+  return document;
+}
+
+/** Gives parameters the example of their schema, where programs that fill in forms look for one. */
+function exemplifyParameters({ paths = {}, components }: oas31.OpenAPIObject): void {
+  const operations = Object.values(paths).flatMap(({ get, post, delete: remove }) => [get, post, remove]);
+  for (const parameter of operations.flatMap((one) => one?.parameters ?? [])) {
+    if ("$ref" in parameter || parameter.schema === undefined) continue;
+    const { schema } = parameter;
+    const name = "$ref" in schema ? schema.$ref?.split("/").at(-1) : undefined;
+    const described = name === undefined ? schema : components?.schemas?.[name];
+    const [example] = (described as oas31.SchemaObject | undefined)?.examples ?? [];
+    if (example !== undefined) parameter.example = example;
+  }
 }
 
 /** The same areas under the specification's paths alone. */

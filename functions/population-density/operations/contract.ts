@@ -6,7 +6,11 @@ import { idempotencyKey, sink, sinkCredential } from "../../../shared/sink-schem
 
 const states = ["PENDING", "DELIVERED", "REFUSED", "FAILED", "CANCELLED"] as const;
 
-const operationId = z.uuid("must be a UUID").check(z.meta({ description: "The id that 202 gave." }));
+const operationId = z
+  .uuid("must be a UUID")
+  .check(
+    z.meta({ description: "The id that 202 gave.", examples: ["7a1f4c0e-3b52-4d6f-9a57-0b8d2f6c1e34"] }),
+  );
 const time = (description: string) => z.iso.datetime().check(z.meta({ description }));
 
 const lastAttempt = z

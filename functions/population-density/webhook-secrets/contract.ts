@@ -2,7 +2,11 @@ import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { callerErrors } from "../../../shared/errors.ts";
 
-const id = z.uuid("must be a UUID").check(z.meta({ description: "The id that 201 gave." }));
+const id = z
+  .uuid("must be a UUID")
+  .check(
+    z.meta({ description: "The id that 201 gave.", examples: ["3f0d6f2e-6a0b-4c55-8f0e-9a4c1f7b2d11"] }),
+  );
 const createdAt = z.iso.datetime().check(z.meta({ description: "When it was created." }));
 
 const secretExample = {
