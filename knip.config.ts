@@ -8,7 +8,6 @@ export default {
         ...bundledIds.map(handlerPath),
         "infra/main.ts",
         "console/main.ts",
-        "console/reference/reference.css",
         // Started by scripts that knip does not see through, `exec node …`, and by other programs.
         "tools/{local/start,ncs,invoke,bench}.ts",
         "tools/{make-assembly,local/import-data}.ts",

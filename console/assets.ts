@@ -1,6 +1,6 @@
 /** Hashed names of the assets that are loaded on demand; `tools/build-console.ts` sets them. */
 declare const assetNames: Readonly<
-  Record<"mapShared" | "mapWorker" | "outlines" | "places" | "referenceStyle" | "icon" | "licences", string>
+  Record<"mapShared" | "mapWorker" | "outlines" | "places" | "icon" | "licences", string>
 >;
 
 /** The URL of an asset. */

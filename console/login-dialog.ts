@@ -7,11 +7,22 @@ const demo = { emailaddress: "app@example.com", password: "correct horse battery
 
 const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
 
-/** Shows who is logged in, and asks for a login whenever nobody is. */
-export function requireLogin(): void {
+/** Whether there is nothing to see without a login, as on the map; the reference can be read. */
+function isRequired(): boolean {
+  return document.body.dataset.view === "map";
+}
+
+/** Asks for a login, unless somebody is logged in. */
+export function askForLogin(message?: string): void {
+  if (currentLogin() === undefined) openDialog(element("login"), message);
+}
+
+/** Shows who is logged in, and asks for a login where one is needed, or when a session has ended. */
+export function followLogin(): void {
   const dialog = element<HTMLDialogElement>("login");
-  // There is nothing to see without a login, so Escape does not close the dialog.
-  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  dialog.addEventListener("cancel", (event) => {
+    if (isRequired()) event.preventDefault();
+  });
   let hasSession = false;
   const endSession = () => {
     hasSession = false;
@@ -20,7 +31,8 @@ export function requireLogin(): void {
   onLoginChange((login) => {
     showAccount(login, endSession);
     if (login === undefined) {
-      openDialog(dialog, hasSession ? "Your session has ended. Log in again." : undefined);
+      if (hasSession) askForLogin("Your session has ended. Log in again.");
+      else if (isRequired()) askForLogin();
       return;
     }
     hasSession = true;
@@ -29,20 +41,35 @@ export function requireLogin(): void {
   });
 }
 
-/** Shows who is logged in, with a button to log out. */
+/** Shows who is logged in, with a button to log out, or one to log in. */
 function showAccount(login: Login | undefined, onLogOut: () => void): void {
   const account = element("account");
-  account.replaceChildren();
-  if (login === undefined) return;
-  account.append(
-    html("span", { class: "who" }, login.username),
-    html("button", { type: "button", click: onLogOut }, "Log out"),
+  account.replaceChildren(
+    ...(login === undefined
+      ? [html("button", { type: "button", click: () => askForLogin() }, "Log in")]
+      : [
+          html("span", { class: "who" }, login.username),
+          html("button", { type: "button", click: onLogOut }, "Log out"),
+        ]),
   );
 }
 
 function openDialog(dialog: HTMLDialogElement, message: string | undefined): void {
   const submit = html("button", { class: "primary wide" }, "Log in");
-  dialog.replaceChildren(loginForm(submit, message), tokenForm());
+  dialog.replaceChildren(
+    loginForm(submit, message),
+    tokenForm(),
+    ...(isRequired()
+      ? [
+          html(
+            "p",
+            { class: "note" },
+            html("a", { href: "reference" }, "Read the reference"),
+            " without a login.",
+          ),
+        ]
+      : []),
+  );
   if (!dialog.open) dialog.showModal();
   if (currentLogin() === undefined) submit.focus();
 }

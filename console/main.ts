@@ -4,7 +4,7 @@
 import "./style.css";
 import { assetUrl } from "./assets.ts";
 import { element } from "./dom.ts";
-import { requireLogin } from "./login-dialog.ts";
+import { askForLogin, followLogin } from "./login-dialog.ts";
 import { restoreSession } from "./session.ts";
 
 type View = "map" | "reference";
@@ -30,6 +30,8 @@ const loaded = new Map<View, Promise<void>>();
 /** The fragments of the addresses that views had when they were left. */
 const fragments = new Map<View, string>();
 
+let isFollowingLogin = false;
+
 function viewOf(pathname: string): View {
   return /\/reference\/?$/.test(pathname) ? "reference" : "map";
 }
@@ -42,6 +44,8 @@ function show(view: View): void {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  if (view === "reference") element<HTMLDialogElement>("login").close();
+  else if (isFollowingLogin) askForLogin();
   if (!loaded.has(view)) loaded.set(view, loaders[view]());
 }
 
@@ -61,4 +65,5 @@ addEventListener("popstate", () => show(viewOf(location.pathname)));
 
 show(viewOf(location.pathname));
 await restoreSession();
-requireLogin();
+followLogin();
+isFollowingLogin = true;

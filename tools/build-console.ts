@@ -45,7 +45,6 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
     mapWorker: map.worker,
     outlines: assetOf("outlines.json", await outlines()),
     places: assetOf("places.json", await places()),
-    referenceStyle: assetOf("reference.css", await referenceStyle()),
     icon: assetOf("icon.svg", await readFile(join(sources, "icon.svg"), "utf8")),
     licences: assetOf("licences.txt", await licences()),
   };
@@ -146,26 +145,11 @@ function mapPlugin({ shared, factory }: MapLibrary): Plugin {
   };
 }
 
-/** The style sheet of the reference: Swagger UI's, in the colours of the page. */
-async function referenceStyle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(sources, "reference", "reference.css")],
-    write: false,
-    bundle: true,
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
-    loader: { ".svg": "dataurl" },
-  });
-  return outputFiles[0]?.text ?? "";
-}
-
 /** What is in the assets, with the text of its licence: minified files have none. */
 async function licences(): Promise<string> {
   const files = {
     "MapLibre GL JS": "maplibre-gl/LICENSE.txt",
-    "Swagger UI": "swagger-ui-dist/LICENSE",
-    "Notices of what Swagger UI contains": "swagger-ui-dist/swagger-ui-es-bundle.js.LICENSE.txt",
+    marked: "marked/LICENSE",
     "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
     "topojson-simplify": "topojson-simplify/LICENSE",
     "robust-predicates": "robust-predicates/LICENSE",

@@ -119,7 +119,8 @@ function actions(requests: readonly DensityRequest[]): HTMLElement[] {
       "button",
       {
         type: "button",
-        click: () => showSnippets(requests.map((body) => ({ url: apiUrl(retrievalPath), body }))),
+        click: () =>
+          showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
       },
       "Copy as code",
     ),

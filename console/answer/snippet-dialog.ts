@@ -1,6 +1,7 @@
-import { announce, element, html } from "../dom.ts";
+import { copyText } from "../copy.ts";
+import { element, html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
-import { type Language, languages, type SnippetRequest, shellLogin } from "./snippets.ts";
+import { type Language, languages, type SnippetRequest, shellLogin } from "../snippets.ts";
 
 /** Shows requests as a program to copy, in several languages. */
 export function showSnippets(requests: readonly SnippetRequest[]): void {
@@ -19,17 +20,7 @@ export function showSnippets(requests: readonly SnippetRequest[]): void {
     html("button", { type: "button", "aria-pressed": "false", click: () => choose(name) }, name),
   );
   const copy = async () => {
-    const text = code.textContent ?? "";
-    try {
-      await navigator.clipboard.writeText(text);
-      copied.textContent = "Copied.";
-    } catch (error) {
-      if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
-      // Browsers deny pages without TLS access to the clipboard; selects the text instead.
-      getSelection()?.selectAllChildren(code);
-      copied.textContent = "Selected: press Ctrl+C or ⌘C.";
-    }
-    announce(copied.textContent);
+    copied.textContent = await copyText(code);
   };
   dialog.replaceChildren(
     html("h2", { id: "request-title" }, "This request as a program"),

@@ -1,81 +1,73 @@
-/** The reference: Swagger UI with the API's document, sending requests with the token of the page's login. */
-import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
-import { assetUrl } from "../assets.ts";
+/** The reference: the API's document in three columns, with programs that have the token of the page's login. */
 import { element, html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
-import { currentLogin, onLoginChange } from "../session.ts";
-import { isDark, onThemeChange } from "../theme.ts";
-import { nameControls } from "./control-names.ts";
-
-type Reference = ReturnType<typeof SwaggerUI>;
+import { onLoginChange } from "../session.ts";
+import { choice } from "./choice.ts";
+import { codeCard } from "./code-card.ts";
+import { contents, followScrolling } from "./contents.ts";
+import { type ApiDocument, type Group, groupsOf } from "./document.ts";
+import { openingSections } from "./opening.ts";
+import { operationView } from "./operation-view.ts";
+import { prose } from "./prose.ts";
+import type { SharedChoices } from "./request-card.ts";
+import { titled } from "./titled.ts";
 
 /** Shows the reference. */
 export async function showReference(): Promise<void> {
-  await loadStyle();
-  const setTheme = () => document.documentElement.classList.toggle("dark-mode", isDark());
-  onThemeChange(setTheme);
-  setTheme();
-  nameControls(element("reference"));
-  let reference: Reference | undefined;
+  const place = element("reference");
+  const document = await readDocument();
+  if (document === undefined) {
+    place.replaceChildren(
+      html("p", { class: "message" }, "The service cannot be reached. Load the page again."),
+    );
+    return;
+  }
+  const groups = groupsOf(document);
+  const opening = openingSections(document, groups);
+  const choices: SharedChoices = { language: choice("curl"), known: choice({}) };
   onLoginChange((login) => {
-    // After a logout, the old one would still show the token, requests and responses.
-    if (login === undefined || reference === undefined) reference = createReference();
-    else reference.preauthorizeApiKey("bearer", login.token);
+    if (login === undefined) choices.known.set({});
   });
+  const text = html("div", { class: "entries" }, ...opening.map((section) => section.element));
+  const index = contents(opening, groups);
+  place.replaceChildren(index, text);
+  // People read the opening while the rest is made.
+  await nextFrame();
+  text.append(
+    ...groups.flatMap((group) => [
+      groupView(group),
+      ...group.endpoints.map((endpoint) => operationView(document, endpoint, choices)),
+    ]),
+  );
+  followScrolling(index, text);
+  // The browser looked for it before there was one.
+  if (location.hash !== "") globalThis.document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
-/** Replaces the reference with a new one. */
-function createReference(): Reference {
-  const place = html("div");
-  element("reference").replaceChildren(place);
-  const reference = SwaggerUI({
-    domNode: place,
-    // The paths without aliases.
-    url: apiUrl("openapi.json?aliases=false"),
-    // Otherwise Swagger UI would send the document to Swagger's validator.
-    validatorUrl: null,
-    deepLinking: false,
-    docExpansion: "list",
-    defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
-    persistAuthorization: false,
-    plugins: [withoutClientScheme],
-    tryItOutEnabled: true,
-    syntaxHighlight: { activated: true, theme: "nord" },
-    onComplete: () => {
-      const login = currentLogin();
-      if (login !== undefined) reference.preauthorizeApiKey("bearer", login.token);
-    },
-    requestInterceptor: (request) => {
-      const login = currentLogin();
-      const isSameOrigin = new URL(request.url, document.baseURI).origin === location.origin;
-      if (login !== undefined && isSameOrigin) request.headers.Authorization ??= `Bearer ${login.token}`;
-      return request;
-    },
-  });
-  return reference;
+/** Waits until the browser has drawn what there is. */
+async function nextFrame(): Promise<void> {
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
-/**
- * Takes away the scheme of clients with keys: Swagger UI would ask for a secret, which no client has. Such a client logs
- * in to the page with a token.
- */
-function withoutClientScheme() {
-  type Update = (document: { components: { securitySchemes: { openId?: object } } }) => unknown;
-  const updateJsonSpec =
-    (update: Update): Update =>
-    (document) => {
-      delete document.components.securitySchemes.openId;
-      return update(document);
-    };
-  return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } };
+/** Reads the OpenAPI document without aliases; undefined if the service does not answer. */
+async function readDocument(): Promise<ApiDocument | undefined> {
+  try {
+    const response = await fetch(apiUrl("openapi.json?aliases=false"), { credentials: "omit" });
+    return response.ok ? ((await response.json()) as ApiDocument) : undefined;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return undefined;
+  }
 }
 
-async function loadStyle(): Promise<void> {
-  const link = html("link", { rel: "stylesheet", href: assetUrl("referenceStyle") });
-  await new Promise((resolve, reject) => {
-    link.addEventListener("load", resolve);
-    link.addEventListener("error", reject);
-    document.head.append(link);
-  });
+/** The heading of an area, with the addresses of its operations. */
+function groupView({ name, title, description, endpoints }: Group): HTMLElement {
+  const card = codeCard(`Operations: ${title}`, html("span", {}, "Operations"));
+  card.show(endpoints.map(({ method, path }) => `${method.padEnd(6)} ${path}`).join("\n"));
+  return html(
+    "section",
+    { class: "entry group", id: name },
+    html("div", { class: "about" }, titled("h2", name, title), ...prose(description)),
+    html("div", { class: "samples" }, card.element),
+  );
 }

@@ -2,6 +2,24 @@
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, vi } from "vitest";
+import { findChromium } from "../support/chromium.ts";
+import { isWhole } from "../support/sample.ts";
+
+/** Chromium on this machine, in which the console is tested. */
+export const chromium = findChromium();
+const takesScreenshots = process.env.TEST_MODE === "screenshots";
+/** Whether this run has tests in a browser. */
+export const isWanted = isWhole || takesScreenshots;
+if (isWanted && chromium === undefined) {
+  console.warn(
+    "SKIPPED: the console was not tested in a browser. Install Chromium, or name it in CHROMIUM_PATH.",
+  );
+}
+
+/** Writes a picture for the documents, in the run that does so. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (takesScreenshots) await page.screenshot({ path: `docs/images/${name}.png` });
+}
 
 /** A busy machine without graphics hardware draws slowly. */
 export const patience = 120_000;

@@ -2,35 +2,23 @@
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { demoClientsToken } from "../oauth2/test-client.ts";
-import { findChromium, startChromium } from "../support/chromium.ts";
+import { startChromium } from "../support/chromium.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isWhole } from "../support/sample.ts";
 import {
   type AnswerBody,
   type ConsolePage,
   cellsDrawn,
+  chromium,
   expectNoProblems,
+  isWanted,
   logIn,
   openConsole,
   openForm,
   patience,
+  screenshot,
   seriousFindings,
   showDensities,
 } from "./console-page.ts";
-
-const chromium = findChromium();
-const takesScreenshots = process.env.TEST_MODE === "screenshots";
-const isWanted = isWhole || takesScreenshots;
-if (isWanted && chromium === undefined) {
-  console.warn(
-    "SKIPPED: the console was not tested in a browser. Install Chromium, or name it in CHROMIUM_PATH.",
-  );
-}
-
-async function screenshot(page: Page, name: string): Promise<void> {
-  if (takesScreenshots) await page.screenshot({ path: `docs/images/${name}.png` });
-}
 
 /** The cells of the first hour of an answer. */
 function firstCells(answer: AnswerBody) {
@@ -153,7 +141,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     });
 
     test.each([
-      ["curl", "curl --compressed"],
+      ["curl", "--compressed"],
       ["JavaScript", "await fetch("],
       ["Python", "urllib.request"],
     ])("the map shows its request as a %s program without a token", async (language, part) => {
@@ -341,70 +329,6 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the reference sends a request with the token of the page's login, and stores nothing for later visits", {
-    timeout: 2 * patience,
-  }, async () => {
-    const opened = await openConsole(browser, `${service.url}/reference`);
-    const { page } = opened;
-    await logIn(page);
-    await page.locator(".opblock").first().waitFor();
-    await screenshot(page, "reference");
-
-    const response = await tryGetQosProfile(page);
-
-    expect(response.status()).toBe(200);
-    expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
-    // The same login on the map, without loading the page again.
-    await page.click("nav a[data-view=map]");
-    await cellsDrawn(page);
-    expectNoProblems(opened);
-    await page.context().close();
-  });
-
-  test("the reference sends a request with a token that a client was issued, and offers it no secret", {
-    timeout: 2 * patience,
-  }, async () => {
-    const token = await demoClientsToken(service, "qos-profiles:read");
-    const opened = await openConsole(browser, `${service.url}/reference`);
-    const { page } = opened;
-    await page.click("#login summary");
-    await page.fill("#login-token", "secret");
-    await page.click("#login details button");
-    expect(await page.textContent("#login details .problem")).toContain("JWT");
-    await page.fill("#login-token", token);
-    await page.click("#login details button");
-    await page.locator(".opblock").first().waitFor();
-
-    expect((await tryGetQosProfile(page)).status()).toBe(200);
-    expect(await page.textContent("#account")).toContain("demo-client");
-    await page.click("#reference .auth-wrapper button.authorize");
-    expect(await page.textContent("#reference .modal-ux")).not.toMatch(/openId|client_secret/);
-    expectNoProblems(opened);
-    await page.context().close();
-  });
-
-  test("the reference forgets token and response at logout", {
-    timeout: 2 * patience,
-  }, async () => {
-    const opened = await openConsole(browser, `${service.url}/reference`);
-    const { page } = opened;
-    await logIn(page);
-    await page.locator(".opblock").first().waitFor();
-    const response = await tryGetQosProfile(page);
-    const { authorization = "" } = await response.request().allHeaders();
-    const token = authorization.replace("Bearer ", "");
-    expect(token).toMatch(/^ey/);
-    expect(await page.content()).toContain(token);
-
-    await page.click("#account button");
-    await page.waitForSelector("#login-email");
-
-    expect(await page.content()).not.toContain(token);
-    expect(await page.locator("#reference .live-responses-table").count()).toBe(0);
-    expectNoProblems(opened);
-    await page.context().close();
-  });
-
   test.each([
     ["light", {}],
     ["dark", { colorScheme: "dark" as const }],
@@ -413,7 +337,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
     ],
   ])(
-    "axe-core finds nothing serious on any view of the %s console",
+    "axe-core finds nothing serious in the login and on the map of the %s console",
     { timeout: 3 * patience },
     async (name, options) => {
       const opened = await openConsole(browser, service.url, options);
@@ -428,17 +352,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       if (name !== "light") await screenshot(page, `console-${name}`);
       const map = await seriousFindings(page);
       const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      await page.click("nav a[data-view=reference]");
-      await page.locator(".opblock").first().waitFor();
-      await page.locator(".opblock-summary-control").nth(1).click();
-      const reference = await seriousFindings(page);
 
-      expect({ login, map, reference, isTooWide }).toEqual({
-        login: [],
-        map: [],
-        reference: [],
-        isTooWide: false,
-      });
+      expect({ login, map, isTooWide }).toEqual({ login: [], map: [], isTooWide: false });
       expectNoProblems(opened);
       await page.context().close();
     },
@@ -468,20 +383,6 @@ async function download(page: Page, format: string): Promise<string> {
   const downloading = page.waitForEvent("download");
   await page.click(`.result button:has-text("${format}")`);
   return readFileSync(await (await downloading).path(), "utf8");
-}
-
-/** Tries an operation of the reference; returns its response when it is shown. */
-async function tryGetQosProfile(page: Page) {
-  const operation = page.locator("[id$=getQosProfile]").first();
-  await operation.locator(".opblock-summary-control").click();
-  await operation.locator("input").first().fill("QOS_E");
-  const responding = page.waitForResponse((response) =>
-    response.url().endsWith("/qualityondemand/qos-profiles/QOS_E"),
-  );
-  await operation.locator("button.execute").click();
-  const response = await responding;
-  await operation.locator(".live-responses-table .response-col_status").first().waitFor();
-  return response;
 }
 
 /** Problems without the responses 401 and 403, each of which browsers report as an error. */

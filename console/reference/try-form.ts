@@ -1,0 +1,183 @@
+/** The form that changes the request of an operation, and sends it. */
+import { announce, html } from "../dom.ts";
+import { askForLogin } from "../login-dialog.ts";
+import { currentLogin, logOut, onLoginChange } from "../session.ts";
+import type { Choice } from "./choice.ts";
+import { codeCard } from "./code-card.ts";
+import { type ApiDocument, type Parameter, resolve } from "./document.ts";
+import { type Draft, snippetOf } from "./draft.ts";
+
+/** How much of a response the page shows. */
+const shownCharacters = 40_000;
+
+/** How long a request may take: longer than the service does for any. */
+const patienceMilliseconds = 35_000;
+
+/**
+ * Creates the form.
+ * @param onChange is called whenever the request has changed.
+ */
+export function tryForm(
+  document: ApiDocument,
+  draft: Draft,
+  known: Choice<Readonly<Record<string, string>>>,
+  onChange: () => void,
+): HTMLElement {
+  const response = html("div", { class: "live", "aria-live": "polite" });
+  const button = html("button", { class: "primary" });
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (!draft.isPublic && currentLogin() === undefined) {
+      askForLogin();
+      return;
+    }
+    button.disabled = true;
+    response.replaceChildren(html("p", { class: "note" }, "Sending…"));
+    response.replaceChildren(...(await send(draft, known)));
+    button.disabled = false;
+  };
+  onLoginChange((login) => {
+    button.textContent = draft.isPublic || login !== undefined ? "Send" : "Log in to send";
+    if (login === undefined) response.replaceChildren();
+  });
+  return html(
+    "details",
+    { class: "try" },
+    html("summary", {}, "Try it"),
+    html(
+      "form",
+      { submit },
+      ...draft.parameters.map((parameter) => parameterField(document, draft, parameter, known, onChange)),
+      draft.mediaTypes.length > 1 && formatField(draft, onChange),
+      draft.body !== undefined && bodyField(draft, button, onChange),
+      button,
+    ),
+    response,
+  );
+}
+
+function parameterField(
+  document: ApiDocument,
+  draft: Draft,
+  parameter: Parameter,
+  known: Choice<Readonly<Record<string, string>>>,
+  onChange: () => void,
+): HTMLElement {
+  const { name, required = false } = parameter;
+  const { enum: choices, default: fallback } = resolve(document, parameter.schema);
+  const change = () => {
+    draft.values.set(name, field.value);
+    onChange();
+  };
+  const value = draft.values.get(name) ?? "";
+  const field =
+    choices === undefined
+      ? html("input", {
+          value,
+          required,
+          placeholder: String(fallback ?? ""),
+          spellcheck: "false",
+          input: change,
+        })
+      : html(
+          "select",
+          { change },
+          html("option", { value: "" }, "–"),
+          ...choices.map((one) => html("option", {}, String(one))),
+        );
+  if (parameter.in === "path") {
+    known.onChange(({ [name]: found }) => {
+      if (found === undefined) return;
+      field.value = found;
+      change();
+    });
+  }
+  return html("label", {}, html("code", {}, name), required ? " required" : "", field);
+}
+
+function formatField(draft: Draft, onChange: () => void): HTMLElement {
+  const field = html("select", {}, ...draft.mediaTypes.map((type) => html("option", {}, type)));
+  field.addEventListener("change", () => {
+    draft.accept = field.value;
+    onChange();
+  });
+  return html("label", {}, "Answer as", field);
+}
+
+function bodyField(draft: Draft, button: HTMLButtonElement, onChange: () => void): HTMLElement {
+  const text = JSON.stringify(draft.body, null, 2);
+  const problem = html("p", { class: "problem", role: "alert" });
+  const field = html("textarea", { rows: Math.min(14, text.split("\n").length), spellcheck: "false" }, text);
+  field.addEventListener("input", () => {
+    try {
+      draft.body = JSON.parse(field.value);
+      problem.textContent = "";
+      onChange();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      problem.textContent = "This is not JSON: the programs show the body before it.";
+    }
+    button.disabled = problem.textContent !== "";
+  });
+  return html("div", {}, html("label", {}, "Body", field), problem);
+}
+
+/** Sends the request, and returns its response as a card. */
+async function send(
+  draft: Draft,
+  known: Choice<Readonly<Record<string, string>>>,
+): Promise<readonly HTMLElement[]> {
+  const login = currentLogin();
+  const { url, method, headers = {}, body } = snippetOf(draft, login?.token);
+  const start = performance.now();
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...headers,
+        ...(draft.isPublic || login === undefined ? {} : { authorization: `Bearer ${login.token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      credentials: "omit",
+      cache: "no-store",
+      signal: AbortSignal.timeout(patienceMilliseconds),
+    });
+    const text = await response.text();
+    if (response.status === 401 && !draft.isPublic) logOut();
+    const milliseconds = Math.round(performance.now() - start);
+    const title = `${response.status} ${response.statusText} · ${milliseconds} ms`;
+    announce(`The response is ${response.status}.`);
+    return [responseCard(title, response.ok, formatted(text, known))];
+  } catch (error) {
+    if (!(error instanceof TypeError) && !(error instanceof DOMException)) throw error;
+    return [html("p", { class: "problem" }, "The service cannot be reached.")];
+  }
+}
+
+function responseCard(title: string, isOk: boolean, text: string): HTMLElement {
+  const card = codeCard("Response", html("span", { class: isOk ? "status ok" : "status failed" }, title));
+  card.show(
+    text.length <= shownCharacters
+      ? text
+      : `${text.slice(0, shownCharacters)}\n… and ${text.length - shownCharacters} characters more: use the program for all.`,
+  );
+  return card.element;
+}
+
+/** A body as people read it. What it says of ids, requests about them take up. */
+function formatted(text: string, known: Choice<Readonly<Record<string, string>>>): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && !Array.isArray(body)) {
+      const ids = Object.entries(body).filter(
+        ([name, value]) => /^(?:i|.+I)d$/.test(name) && typeof value === "string",
+      );
+      known.set({ ...known.get(), ...Object.fromEntries(ids) });
+    }
+    return JSON.stringify(body, null, 2);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return text;
+  }
+}

@@ -1,0 +1,228 @@
+/** The reference in a real browser, for `npm run test:all`. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { endpoints } from "../../functions/areas.ts";
+import { demoClientsToken } from "../oauth2/test-client.ts";
+import { startChromium } from "../support/chromium.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
+import {
+  cellsDrawn,
+  chromium,
+  expectNoProblems,
+  isWanted,
+  logIn,
+  openConsole,
+  patience,
+  screenshot,
+  seriousFindings,
+} from "./console-page.ts";
+
+const sizes = [
+  { width: 1440, height: 900 },
+  { width: 1100, height: 760 },
+  { width: 390, height: 844 },
+];
+
+describe.skipIf(chromium === undefined || !isWanted)(
+  "the reference in a browser",
+  {
+    timeout: 3 * patience,
+  },
+  () => {
+    let browser: Browser;
+    let service: OwnService;
+    beforeAll(async () => {
+      service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
+      browser = await startChromium(chromium ?? "");
+    }, patience);
+    afterAll(async () => {
+      await browser?.close();
+      await service?.close();
+    });
+
+    async function openReference() {
+      const opened = await openConsole(browser, `${service.url}/reference`, {
+        viewport: { width: 1440, height: 900 },
+      });
+      await opened.page.waitForSelector("#getQosProfile");
+      return opened;
+    }
+
+    test("the reference has every operation with its program, without a login", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+
+      const ids = await page
+        .locator("#reference section:has(.try)")
+        .evaluateAll((all) => all.map(({ id }) => id));
+
+      expect(ids.sort()).toEqual(endpoints.map(({ operationId }) => operationId).sort());
+      expect(await page.locator("#login[open]").count()).toBe(0);
+      await page.click("#getDensityOperation .try summary");
+      expect(await page.textContent("#getDensityOperation .try button")).toBe("Log in to send");
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("the shell programs of the reference work as they are shown, with a login of their own and with that of the page", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      const login = await page.textContent("#get-started pre");
+      const first = await programOf(page, "getQosProfile");
+      const alone = await shell(`${login}\n${first}`);
+      await logInAt(page);
+
+      const answers = await Promise.all(
+        [
+          "retrieveQosProfiles",
+          "retrievePopulationDensity",
+          "checkNumberRecycling",
+          "listDensityOperations",
+        ].map(async (id) => JSON.parse(await shell(await programOf(page, id)))),
+      );
+
+      expect(first).toContain("$TOKEN");
+      expect(JSON.parse(alone)).toMatchObject({ name: "QOS_E", status: "ACTIVE" });
+      const [profiles, densities, recycling, operations] = answers;
+      expect(profiles[0]).toHaveProperty("maxUpstreamRate");
+      expect(densities.timedPopulationDensityData[0].cellPopulationDensityData.length).toBeGreaterThan(0);
+      expect(recycling).toEqual({ phoneNumberRecycled: true });
+      expect(operations).toHaveProperty("operations");
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("the reference sends a changed request with the token of the page's login, and forgets both at logout", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      await screenshot(page, "reference");
+      await page.click("#checkNumberRecycling .try summary");
+      await page.fill(
+        "#checkNumberRecycling textarea",
+        '{"phoneNumber": "+34600000001", "specifiedDate": "2025-01-01"}',
+      );
+      const response = await sendFrom(page, "checkNumberRecycling");
+      const { authorization = "" } = await response.request().allHeaders();
+      const token = authorization.replace("Bearer ", "");
+
+      expect(await response.json()).toEqual({ phoneNumberRecycled: false });
+      expect(await page.textContent("#checkNumberRecycling .live")).toContain('"phoneNumberRecycled": false');
+      expect(await programOf(page, "checkNumberRecycling")).toContain('"specifiedDate": "2025-01-01"');
+      expect(token).toMatch(/^ey/);
+      expect(await page.content()).toContain(token);
+      expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
+      // The same login on the map, without loading the page again.
+      await page.click("nav a[data-view=map]");
+      await cellsDrawn(page);
+      await page.click("nav a[data-view=reference]");
+      await page.click("#account button");
+
+      expect(await page.content()).not.toContain(token);
+      expect(await page.textContent("#checkNumberRecycling .live")).toBe("");
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("the reference sends a request with a token that a client was issued, and asks again about what was answered", async () => {
+      const token = await demoClientsToken(service, "population-density-data:read");
+      const opened = await openReference();
+      const { page } = opened;
+      await page.click("#account button");
+      await page.click("#login summary");
+      await page.fill("#login-token", "secret");
+      await page.click("#login details button");
+      expect(await page.textContent("#login details .problem")).toContain("JWT");
+      await page.fill("#login-token", token);
+      await page.click("#login details button");
+      await page.click("#createWebhookSecret .try summary");
+
+      const created = await (await sendFrom(page, "createWebhookSecret")).json();
+
+      expect(await page.textContent("#account")).toContain("demo-client");
+      await page.click("#deleteWebhookSecret .try summary");
+      expect(await page.inputValue("#deleteWebhookSecret .try input")).toBe(created.id);
+      expect((await sendFrom(page, "deleteWebhookSecret")).status()).toBe(200);
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("the reference is searched and read with the keyboard", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+
+      await page.keyboard.press("/");
+      await page.keyboard.type("redeliver again");
+      const found = await page.locator(".contents-list a:visible").allTextContents();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+
+      expect(found).toContain("POSTDeliver the answer of a density operation again");
+      expect(found.length).toBeLessThan(endpoints.length / 2);
+      expect(new URL(page.url()).hash).toMatch(/^#(population-density|redeliverDensityOperation)$/);
+      await page.focus("#getQosProfile [role=tab][aria-selected=true]");
+      await page.keyboard.press("ArrowRight");
+      expect(await programOf(page, "checkNumberRecycling")).toContain("await fetch(");
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("axe-core finds nothing serious in the reference, light and dark, on wide and narrow windows", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      await page.click("#getQosProfile .try summary");
+      await sendFrom(page, "getQosProfile");
+      await page.locator(".live .sample").waitFor();
+      await page.evaluate(
+        "for (const one of document.querySelectorAll('#retrievePopulationDensity details')) one.open = true",
+      );
+
+      for (const viewport of sizes) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+          const findings = await seriousFindings(page);
+          expect({ viewport, colorScheme, isTooWide, findings }).toEqual({
+            viewport,
+            colorScheme,
+            isTooWide: false,
+            findings: [],
+          });
+        }
+      }
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+  },
+);
+
+/** Logs in where reading needs no login. */
+async function logInAt(page: Page): Promise<void> {
+  await page.click("#account button");
+  await logIn(page);
+  await page.waitForSelector(".who", { state: "attached" });
+}
+
+/** The program that an operation shows. */
+async function programOf(page: Page, operationId: string): Promise<string> {
+  return (await page.textContent(`#${operationId} [role=tabpanel]`)) ?? "";
+}
+
+/** Sends the request of an operation; returns its response when it is shown. */
+async function sendFrom(page: Page, operationId: string) {
+  const ofTheApi = /\/(?:numberrecycling|populationdensitydata|qualityondemand)\//;
+  const responding = page.waitForResponse((response) => ofTheApi.test(response.url()));
+  await page.click(`#${operationId} .try button.primary`);
+  const response = await responding;
+  await page.locator(`#${operationId} .live .sample`).waitFor();
+  return response;
+}
+
+async function shell(program: string): Promise<string> {
+  const { stdout } = await promisify(execFile)("sh", ["-c", program], { timeout: patience });
+  return stdout;
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { clientProgram } from "../../console/reference/client-program.ts";
+import { languages, type SnippetRequest } from "../../console/snippets.ts";
+
+const body = { area: { areaType: "POLYGON", note: 'it\'s \\ "here"' }, precision: 7 };
+const request = { method: "POST", url: "https://api.example.com/live/populationdensitydata/retrieve", body };
+
+test("the curl program has its body in several lines, quoted as one argument of the shell", () => {
+  const [, quoted = ""] = /-d '([\s\S]*)'$/.exec(languages.curl(request)) ?? [];
+
+  expect(JSON.parse(quoted.replaceAll("'\\''", "'"))).toEqual(body);
+  expect(quoted.split("\n").length).toBeGreaterThan(3);
+  expect(quoted.replaceAll("'\\''", "")).not.toContain("'");
+});
+
+test("the JavaScript program sends the URL, the token from TOKEN and the body", async () => {
+  const requests: unknown[] = [];
+  const fetch = async (url: string, options: { headers: object; body: string }) => {
+    requests.push({ url, headers: options.headers, body: JSON.parse(options.body) });
+    return { ok: true, json: async () => ({}) };
+  };
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  const program = new AsyncFunction("fetch", "process", "console", languages.JavaScript(request));
+  await program(fetch, { env: { TOKEN: "a-token" } }, { log: () => {} });
+
+  expect(requests).toEqual([
+    {
+      url: request.url,
+      headers: { authorization: "Bearer a-token", "content-type": "application/json" },
+      body,
+    },
+  ]);
+});
+
+test("the Python program sends the body as a dictionary", () => {
+  const [, dictionary = ""] = /json\.dumps\(([\s\S]*?)\)\.encode\(\)/.exec(languages.Python(request)) ?? [];
+
+  // Text, numbers, lists and objects are written alike in both languages.
+  expect(JSON.parse(dictionary)).toEqual(body);
+});
+
+test.each(Object.entries(languages))("the %s program reads the token from the variable TOKEN", (_, write) => {
+  expect(write(request)).toContain("TOKEN");
+});
+
+test.each(Object.entries(languages))("the %s program has the token that it is given", (_, write) => {
+  const program = write({ ...request, token: "a.b.c" });
+
+  expect(program).toContain("Bearer a.b.c");
+  expect(program).not.toContain("TOKEN");
+});
+
+test("programs without a body name any method that is not implied, and read text where text is accepted", () => {
+  const deletion: SnippetRequest = { method: "DELETE", url: "https://api.example.com/secrets/1" };
+  const table: SnippetRequest = { ...request, headers: { Accept: "text/csv" } };
+
+  expect(languages.curl(deletion)).toMatch(/^curl -X DELETE 'https:\/\/[^']+' (?!.* -d )/);
+  expect(languages.curl({ ...deletion, method: "GET" })).not.toContain("-X");
+  expect(languages.JavaScript(deletion)).toContain('method: "DELETE"');
+  expect(languages.JavaScript(table)).toContain("response.text()");
+  expect(languages.Python(table)).toContain("response.read().decode()");
+});
+
+test("the Python program writes the constants of JSON as Python's, outside of texts", () => {
+  const program = languages.Python({ ...request, body: { flag: true, none: null, text: "true or null" } });
+
+  expect(program).toContain('"flag": True');
+  expect(program).toContain('"none": None');
+  expect(program).toContain('"true or null"');
+});
+
+test("the TypeScript program calls the client with the parameters, the format and the body", () => {
+  const program = clientProgram({
+    method: "GET",
+    path: "/notes/{id}",
+    baseUrl: "https://api.example.com",
+    parameters: { path: { id: "n1" }, query: { perPage: 5 }, header: {} },
+    accept: "text/csv",
+  });
+
+  expect(program.replaceAll(/\s+/g, " ")).toContain(
+    'client.GET("/notes/{id}", { params: { path: { id: "n1" }, query: { perPage: 5 } }, ' +
+      'headers: { Accept: "text/csv" }, parseAs: "text" })',
+  );
+});
