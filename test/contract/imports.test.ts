@@ -135,7 +135,7 @@ test("infra/ imports only itself, shared/ and the list of areas", () => {
   expect(wrongImports(isIn("infra"), isElsewhere)).toEqual([]);
 });
 
-test("console/ imports only itself, the geometry of cells and classes of ground risk; only tests and the tools that make its data import it", () => {
+test("console/ imports only itself, the geometry of cells and classes of ground risk; only tests and tools/console/ import it", () => {
   const isGeometry = (to: string) =>
     /^functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)/.test(to);
   const isElsewhere = ({ to, toFile }: Import) =>

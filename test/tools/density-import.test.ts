@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
@@ -122,6 +123,20 @@ test("importDensity keeps the hours of both dates of a recounted weekday when an
     const density = opened?.value(suffixesOf(2).indexOf(parent.slice(-2))) ?? Number.NaN;
     expect([density * area]).toEqual(about(people));
   }
+});
+
+test("importDensity returns the box of what it covered, and the hours that its newest day has", async () => {
+  const cell = `${freshTile()}pb`;
+  const at = (time: string) => `${cell},${time}:00Z,50,50,50`;
+
+  const { extent } = await importRows([
+    at("2026-11-20T23:00"),
+    at("2026-11-21T05:00"),
+    at("2026-11-21T07:00"),
+  ]);
+
+  const newest = { start: new Date("2026-11-21T05:00Z"), hours: 3 };
+  expect(extent).toEqual({ box: boxOf(cell), precision: 7, isTypical: false, newest });
 });
 
 describe("after an import", () => {
@@ -368,12 +383,12 @@ describe("arguments are refused by what they must be", () => {
   }
 
   test.each([
-    ["bbox", "1,2,3", "expected array to have >=4 items"],
-    ["bbox", "1,2,,4", "expected number"],
+    ["bbox", "1,2,3", "four numbers of degrees"],
+    ["bbox", "1,2,,4", "four numbers of degrees"],
     ["bbox", "1,2,1,3", "must have its west before its east"],
     ["bbox", "-170,2,11,3", "must have its west before its east"],
     ["bbox", "1,3,2,3", "must have its south before its north"],
-    ["bbox", "1,2,3,91", "<=90"],
+    ["bbox", "1,2,3,91", "must be at most 90"],
     ["weeks", "0", "a whole number from 1 to 100"],
     ["weeks", "1.5", "a whole number from 1 to 100"],
     ["until", "2026-02-30", "a date of the calendar"],

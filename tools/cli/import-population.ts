@@ -4,7 +4,7 @@ import type { PopulationImport } from "../import/density/population/import-popul
 import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { type StackOptions, usePublishingStack, withStackOptions } from "./stack.ts";
+import { printWhereToLook, type StackOptions, usePublishingStack, withStackOptions } from "./stack.ts";
 
 /** `ncs import population`: a public grid of residents, as densities of a typical week. */
 export function addImportPopulation(
@@ -36,13 +36,14 @@ export function addImportPopulation(
     .option("--dry-run", "read the file, check it against what is stored, and write nothing")
     .action(async (file: string, options: PopulationOptions) => {
       const stack = await usePublishingStack(options);
-      const { people, peopleOutside, items, changed } = await run(file, options);
+      const { people, peopleOutside, items, changed, extent } = await run(file, options);
       const found = `${Math.round(people)} people in the box, ${Math.round(peopleOutside)} outside`;
       print(
         options.dryRun === true
           ? `${found}; nothing was written into ${stack}`
           : `${found}; ${changed} of ${items} items changed in ${stack}`,
       );
+      await printWhereToLook(options, stack, extent, print);
     });
 }
 

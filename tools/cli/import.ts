@@ -11,6 +11,7 @@ import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
 import {
+  printWhereToLook,
   type StackOptions,
   useDensityImport,
   usePublishingStack,
@@ -79,11 +80,12 @@ function addImportSandbox(importing: Command, print: Print): void {
         import("../import/density/density-folder.ts"),
         import("../../shared/aws/patient-calls.ts"),
       ]);
-      const count = await withPatientCalls(async () => {
-        if (city) await importDemoCity();
-        return await importSandbox();
-      });
+      const { extent, count } = await withPatientCalls(async () => ({
+        extent: city ? await importDemoCity() : undefined,
+        count: await importSandbox(),
+      }));
       print(`${count} records imported into ${stack}`);
+      await printWhereToLook(options, stack, extent, print);
     });
 }
 
@@ -150,12 +152,16 @@ function addImportDensity(importing: Command, print: Print): void {
         return;
       }
       const stack = await usePublishingStack(options);
-      const { rows, items, changed } = await importHere(files, { ...wanted, isDryRun: options.dryRun });
+      const { rows, items, changed, extent } = await importHere(files, {
+        ...wanted,
+        isDryRun: options.dryRun,
+      });
       print(
         options.dryRun === true
           ? `${rows} rows could be imported into ${stack}; nothing was written`
           : `${rows} rows, ${changed} of ${items} items changed in ${stack}`,
       );
+      await printWhereToLook(options, stack, extent, print);
     });
 }
 

@@ -13,9 +13,9 @@ export function boxOf(text: string): Box {
   if (parsed.success) return parsed.data;
   const [first, second, third, fourth] = numbers;
   const isSwapped = bbox.safeParse([second, first, fourth, third]).success;
-  const swapped = isSwapped ? "; west,south,east,north: latitude and longitude swapped?" : "";
+  const swapped = isSwapped ? " West,south,east,north: latitude and longitude swapped?" : "";
   const problems = new Set(parsed.error.issues.map((issue) => problemText(issue, numbers)));
-  throw new InvalidArgumentError(`It ${[...problems].join("; ")}${swapped}.`);
+  throw new InvalidArgumentError(`It ${[...problems].join("; ")}.${swapped}`);
 }
 
 /** What is said of a text that is no address of a service. */

@@ -7,7 +7,9 @@ import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { bucketVariable, setting, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
+import type { ImportedExtent } from "../import/density/extent.ts";
 import { runningService } from "../local/running-service.ts";
+import type { Print } from "./print.ts";
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 
@@ -42,6 +44,28 @@ export async function useStack(options: StackOptions): Promise<string> {
   const { name, variables } = await stackOf(options);
   Object.assign(process.env, variables);
   return name;
+}
+
+/** Says where the map of a local service shows what was imported into it. */
+export async function printWhereToLook(
+  { local }: StackOptions,
+  stack: string,
+  extent: ImportedExtent | undefined,
+  print: Print,
+): Promise<void> {
+  if (local === undefined || extent === undefined) return;
+  const { addressOfImport } = await import("../console/address-of-import.ts");
+  const limits = {
+    precisions: setting("DENSITY_PRECISIONS"),
+    syncLimit: setting("DENSITY_SYNC_LIMIT"),
+    asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
+  };
+  const address = addressOfImport(stack, extent, limits, new Date());
+  print(
+    address === undefined
+      ? "not on the map: observed hours can be asked for once they are over, and for three months"
+      : `on the map: ${address}`,
+  );
 }
 
 /** How a stack publishes densities: imports and capabilities must say the same. */

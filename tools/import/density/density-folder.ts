@@ -15,6 +15,7 @@ import { bbox } from "./box.ts";
 import { cityModel } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";
 import { drawnCity } from "./drawn-city.ts";
+import type { ImportedExtent } from "./extent.ts";
 import { datesBefore } from "./generate-density.ts";
 import { geoNamesModel } from "./geonames-model.ts";
 import { importDensity } from "./import-density.ts";
@@ -39,7 +40,10 @@ const modelSchema = z
 export async function importDensityFolder(folder: string): Promise<void> {
   const files = densityFiles.counted.map((file) => join(folder, file)).filter((path) => existsSync(path));
   const [coverage, ownModel] = [join(folder, densityFiles.coverage), join(folder, densityFiles.model)];
-  if (files.length === 0) return await storeModel(existsSync(ownModel) ? ownModel : demoModel);
+  if (files.length === 0) {
+    await storeModel(existsSync(ownModel) ? ownModel : demoModel);
+    return;
+  }
   await importDensity({
     files,
     coverage: existsSync(coverage) ? coverage : undefined,
@@ -50,8 +54,8 @@ export async function importDensityFolder(folder: string): Promise<void> {
 }
 
 /** Stores the typical week of the demo city, in place of any earlier one. */
-export async function importDemoCity(): Promise<void> {
-  await storeModel(demoModel);
+export async function importDemoCity(): Promise<ImportedExtent> {
+  return await storeModel(demoModel);
 }
 
 /** Any week from Monday to Sunday: typical days have no date. */
@@ -63,7 +67,7 @@ const geoNames = { source: "A model of the cities of GeoNames: nobody was counte
 /** Finer cells would be more than a demo needs, and coarser ones larger than a city. */
 const [coarsestModelled, finestModelled] = [5, 8];
 
-async function storeModel(path: string): Promise<void> {
+async function storeModel(path: string): Promise<ImportedExtent> {
   const { bbox: box, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
   const calendar = city === undefined ? undefined : { timeZone: city.timeZone, holidays: [] };
   const storage = { kind: "typical", isRecounted: true, calendar, ...configuredDensities() } as const;
@@ -81,4 +85,5 @@ async function storeModel(path: string): Promise<void> {
   for (const provenance of sources.toReversed()) {
     await addToDataSet({ coverage: covered, outline, provenance });
   }
+  return { box, precision, isTypical: true };
 }

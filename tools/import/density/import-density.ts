@@ -44,6 +44,7 @@ import { isFileError } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { FileHash, importedFile } from "../imported-file.ts";
 import { readArea } from "./area.ts";
+import { countedHoursOf, type ImportedExtent } from "./extent.ts";
 import { startParserThreads } from "./parser-threads.ts";
 
 /** An import of files of counted people. */
@@ -99,6 +100,8 @@ export interface DensityImported {
   readonly items: number;
   /** Items that were written, because they were absent or different. */
   readonly changed: number;
+  /** Absent if nothing was stored. */
+  readonly extent?: ImportedExtent;
 }
 
 /**
@@ -178,6 +181,7 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   let box: Box | undefined;
   let outline: Outline | undefined;
   let newest = "";
+  let extent: ImportedExtent | undefined;
   let importNumber: number | undefined;
   for await (const day of days) {
     if (wanted.isDryRun === true) continue;
@@ -204,13 +208,17 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     // All days of an import cover the same cells.
     outline ??= coveredOutline(day.coverage, day.precision);
     newest = day.date > newest ? day.date : newest;
+    if (box !== undefined) {
+      const { precision } = day;
+      extent = { box, precision, isTypical: wanted.typical, newest: await countedHoursOf(day) };
+    }
   }
   if (newest !== "") {
     const newestDay = wanted.typical ? undefined : newest;
     await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
   }
   if (importNumber !== undefined) await endEntry(importNumber);
-  return total;
+  return { ...total, ...(extent === undefined ? {} : { extent }) };
 }
 
 /** How an import is made, for the journal. */

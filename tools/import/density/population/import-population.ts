@@ -32,6 +32,7 @@ import { cellsPerTile } from "../../../../functions/population-density/tiles/til
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
 import { configuredDensities } from "../configured.ts";
+import type { ImportedExtent } from "../extent.ts";
 import { datesBefore } from "../generate-density.ts";
 import { type Layer, modelDays } from "../modelled-days.ts";
 import { h3CellsOf, pointsOf } from "./csv-rows.ts";
@@ -71,6 +72,8 @@ export interface PopulationImported {
   readonly peopleOutside: number;
   readonly items: number;
   readonly changed: number;
+  /** Absent if nothing was stored. */
+  readonly extent?: ImportedExtent;
 }
 
 /** More are not kept in memory: about 70,000 square kilometres at precision 7. */
@@ -114,7 +117,12 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   }
   if (!isDryRun) await addToDataSet({ coverage: covered, outline, provenance: wanted.provenance });
   if (importNumber !== undefined) await endEntry(importNumber);
-  return { ...total, people: population.people, peopleOutside: population.peopleOutside };
+  return {
+    ...total,
+    people: population.people,
+    peopleOutside: population.peopleOutside,
+    ...(covered === undefined ? {} : { extent: { box: covered, precision, isTypical: true } }),
+  };
 }
 
 /** How an import is made, for the journal. */
