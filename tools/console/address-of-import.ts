@@ -1,5 +1,6 @@
 import { writeAddress } from "../../console/request/address.ts";
 import { boxArea } from "../../console/request/area.ts";
+import type { Box } from "../../functions/population-density/cover/box.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { type ServiceLimits, supportedSize } from "../../functions/population-density/query/supported.ts";
 import { hourMilliseconds } from "../../shared/calendar.ts";
@@ -16,7 +17,7 @@ export function addressOfImport(
   limits: ServiceLimits,
   now: Date,
 ): string | undefined {
-  const area = boxArea(extent.box);
+  const area = boxArea(within(extent.box));
   const period = periodOf(extent, now);
   if (area === undefined || period === undefined) return undefined;
   const { from } = period;
@@ -30,6 +31,12 @@ export function addressOfImport(
     if (precision !== undefined) return `${page}/${writeAddress({ areas: [area], from, hours, precision })}`;
   }
   return undefined;
+}
+
+/** A degree's millionth smaller on each side: an edge that is rounded outwards shares area with cells beyond it. */
+function within({ west, south, east, north }: Box): Box {
+  const margin = 1e-6;
+  return { west: west + margin, south: south + margin, east: east - margin, north: north - margin };
 }
 
 interface Period {
