@@ -148,7 +148,9 @@ async function send(
     const milliseconds = Math.round(performance.now() - start);
     const title = `${response.status} ${response.statusText} · ${milliseconds} ms`;
     announce(`The response is ${response.status}.`);
-    return [responseCard(title, response.ok, formatted(text, known))];
+    // What a deletion leaves is not what the next one is meant for.
+    if (method !== "DELETE") known.set({ ...known.get(), ...idsIn(parsed(text)) });
+    return [responseCard(title, response.ok, formatted(text))];
   } catch (error) {
     if (!(error instanceof TypeError) && !(error instanceof DOMException)) throw error;
     return [html("p", { class: "problem" }, "The service cannot be reached.")];
@@ -165,19 +167,27 @@ function responseCard(title: string, isOk: boolean, text: string): HTMLElement {
   return card.element;
 }
 
-/** A body as people read it. What it says of ids, requests about them take up. */
-function formatted(text: string, known: Choice<Readonly<Record<string, string>>>): string {
+/** A body that is JSON; undefined for any other. */
+function parsed(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && !Array.isArray(body)) {
-      const ids = Object.entries(body).filter(
-        ([name, value]) => /^(?:i|.+I)d$/.test(name) && typeof value === "string",
-      );
-      known.set({ ...known.get(), ...Object.fromEntries(ids) });
-    }
-    return JSON.stringify(body, null, 2);
+    return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return text;
+    return undefined;
   }
+}
+
+/** A body as people read it. */
+function formatted(text: string): string {
+  const body = parsed(text);
+  return body === undefined ? text : JSON.stringify(body, null, 2);
+}
+
+/** The ids in a body, or in the first member of a list in it. */
+function idsIn(body: unknown): Readonly<Record<string, string>> {
+  if (typeof body !== "object" || body === null) return {};
+  const members = Object.entries(body);
+  const ofLists = members.flatMap(([, value]) => (Array.isArray(value) ? [idsIn(value[0])] : []));
+  const own = members.filter(([name, value]) => /^(?:i|.+I)d$/.test(name) && typeof value === "string");
+  return Object.assign({}, ...ofLists, Object.fromEntries(own));
 }

@@ -140,6 +140,8 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.click("#createWebhookSecret .try summary");
 
       const created = await (await sendFrom(page, "createWebhookSecret")).json();
+      await page.click("#listWebhookSecrets .try summary");
+      await sendFrom(page, "listWebhookSecrets");
 
       expect(await page.textContent("#account")).toContain("demo-client");
       await page.click("#deleteWebhookSecret .try summary");
