@@ -46,7 +46,6 @@ export async function recordAccess(
     purpose,
     expiresAt: Math.ceil((now.getTime() + days * dayMilliseconds) / 1_000),
   };
-  // No function has the right to replace a record. One that is there already is this one: its first write was executed,
-  // its answer lost.
+  // INSERT never replaces a record. One that is there already is this one: its first write was executed, its answer lost.
   await insertItem(accessRecords, item, signal);
 }
