@@ -40,9 +40,13 @@ export class ReadCache<Value> {
     this.#maxMillisecondsOf = maxMillisecondsOf;
   }
 
-  /** The value of a key. Throws what `load` throws. */
-  async get(key: string, load: () => Promise<Value>): Promise<Value> {
-    const found = await this.getAll([key], async () => new Map([[key, await load()]]));
+  /**
+   * The value of a key. Throws what `load` throws.
+   * @param load receives the value of before, if the cache still has one that is too old.
+   */
+  async get(key: string, load: (before: Value | undefined) => Promise<Value>): Promise<Value> {
+    const before = this.#entries.get(key)?.value;
+    const found = await this.getAll([key], async () => new Map([[key, await load(before)]]));
     return found.get(key) as Value;
   }
 

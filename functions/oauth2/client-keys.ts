@@ -1,6 +1,6 @@
 import { log } from "../../shared/aws/log.ts";
 import { lambdaRuntimeApi, setting } from "../../shared/environment.ts";
-import { ApiError, errors } from "../../shared/errors.ts";
+import { errors } from "../../shared/errors.ts";
 import { ReadCache } from "../../shared/read-cache.ts";
 import { get } from "../../shared/sinks/get.ts";
 import { type ClientKey, type ClientRecord, clientKeys } from "./tables.ts";
@@ -12,34 +12,55 @@ const cacheBytes = 2 ** 22;
 /** After this time an address that failed is asked again: the `Retry-After` of the answer. */
 const retryMilliseconds = 1_000 * errors.UNAVAILABLE.retryAfterSeconds;
 
-/** Codes of `get` for an address that is never asked, however often the client repeats its request. */
-const refusedAddresses = ["SINK", "ADDRESS"];
+/** For so long after its address failed a client is known by the keys that were read before. */
+const keptMilliseconds = 10 * 60_000;
 
-/** What came of asking an address: its keys, or `undefined` if it failed. */
-type Fetched = readonly ClientKey[] | undefined;
+/** Codes of `get`, Node.js and name servers for failures that may pass without anybody mending the address. */
+const temporaryFailures = [
+  /^(?:LOOKUP_TIMEOUT|CONNECT_TIMEOUT|OVERTIME|STALLED|CLOSED)$/,
+  /^STATUS_(?:408|429|5\d\d)$/,
+  /^E(?:CANCELLED|REFUSED|SERVFAIL|TIMEOUT)$/,
+  /^E(?:CONNABORTED|CONNREFUSED|CONNRESET|HOSTUNREACH|MFILE|NETUNREACH|PIPE|TIMEDOUT)$/,
+];
+
+/** What came of asking an address. */
+interface Fetched {
+  /** None for an address that is wrong; `undefined` if it failed for now, and no keys of before are kept. */
+  readonly keys: readonly ClientKey[] | undefined;
+  /** Until when they are kept after the address failed, in epoch milliseconds. */
+  readonly keptUntil?: number;
+  /** Whether the address answered with them. */
+  readonly isCurrent: boolean;
+}
 
 /** Also of addresses that failed, so that they are not asked for each request. */
 const fetched = new ReadCache<Fetched>(
   cacheBytes,
-  (keys = []) => 2 * JSON.stringify(keys).length,
+  ({ keys = [] }) => 2 * JSON.stringify(keys).length,
   () => Date.now(),
-  (keys) => (keys === undefined ? retryMilliseconds : Number.POSITIVE_INFINITY),
+  ({ isCurrent }) => (isCurrent ? Number.POSITIVE_INFINITY : retryMilliseconds),
 );
 
 /**
- * The public keys of a client, those of an address up to `CACHE_SECONDS` old; none if its address must not be asked.
- * @throws {ApiError} `UNAVAILABLE` if the address does not answer with a key set: who made an assertion is not known.
+ * The public keys of a client, those of an address up to `CACHE_SECONDS` old, or ten minutes more while it fails; none
+ * if the address is wrong.
+ * @param kid the name of the key that is looked for, if it has one.
+ * @returns `undefined` while the address fails and no keys are kept, or none of that name: who made an assertion is not
+ * known.
  */
-export async function keysOf({ jwks, jwksUri }: ClientRecord): Promise<readonly ClientKey[]> {
+export async function keysOf(
+  { jwks, jwksUri }: ClientRecord,
+  kid: unknown,
+): Promise<readonly ClientKey[] | undefined> {
   if (jwks !== undefined) return jwks.keys;
   if (jwksUri === undefined) return [];
-  const keys = await fetched.get(jwksUri, () => fetchKeys(jwksUri));
-  if (keys !== undefined) return keys;
-  throw new ApiError("UNAVAILABLE", { message: "The address of the client's keys serves no key set." });
+  const { keys, keptUntil } = await fetched.get(jwksUri, (before) => fetchKeys(jwksUri, before));
+  const mayBeNewer = keptUntil !== undefined && kid !== undefined && !keys?.some((key) => key.kid === kid);
+  return mayBeNewer ? undefined : keys;
 }
 
 /** Without the signal of a request: others may wait for the same keys. */
-async function fetchKeys(url: string): Promise<Fetched> {
+async function fetchKeys(url: string, before: Fetched | undefined): Promise<Fetched> {
   const body = await get({
     url,
     accept: "application/jwk-set+json, application/json",
@@ -49,10 +70,18 @@ async function fetchKeys(url: string): Promise<Fetched> {
     runtimeApi: lambdaRuntimeApi(),
   });
   const keys = body instanceof Error ? undefined : keysIn(body);
-  if (keys !== undefined) return keys;
+  if (keys !== undefined) return { keys, isCurrent: true };
   const cause = body instanceof Error && "code" in body ? String(body.code) : "no keys";
   log("CLIENT_KEYS_UNREACHABLE", { cause });
-  return refusedAddresses.includes(cause) ? [] : undefined;
+  const isTemporary = temporaryFailures.some((pattern) => pattern.test(cause));
+  return isTemporary ? kept(before) : { keys: [], isCurrent: false };
+}
+
+/** What is left of the keys that an address answered with before it failed. */
+function kept(before: Fetched | undefined): Fetched {
+  const keptUntil = before?.keptUntil ?? Date.now() + keptMilliseconds;
+  const isKept = before?.keys !== undefined && before.keys.length > 0 && Date.now() < keptUntil;
+  return isKept ? { keys: before.keys, keptUntil, isCurrent: false } : { keys: undefined, isCurrent: false };
 }
 
 function keysIn(body: Buffer): readonly ClientKey[] | undefined {

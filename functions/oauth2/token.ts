@@ -3,6 +3,7 @@ import { log } from "../../shared/aws/log.ts";
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { setting } from "../../shared/environment.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { Request } from "../../shared/http/request.ts";
 import { serve } from "../../shared/http/serve.ts";
@@ -114,7 +115,11 @@ async function accepted(
   const unverified = readAssertion(text);
   if (unverified === undefined) throw refuse(refusal);
   const client = await findClient(unverified.issuer, signal);
-  const claims = await verifyAssertion(unverified, client === undefined ? [] : await keysOf(client), now);
+  const keys = client === undefined ? [] : await keysOf(client, unverified.kid);
+  if (keys === undefined) {
+    throw new ApiError("UNAVAILABLE", { message: "The address of the client's keys fails at the moment." });
+  }
+  const claims = await verifyAssertion(unverified, keys, now);
   if (client === undefined || claims === undefined) throw refuse(refusal);
   const issuer = setting("TOKEN_ISSUER");
   const message = problemIn(claims, [issuer, below(issuer, issueToken.path)], now);

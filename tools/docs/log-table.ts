@@ -35,8 +35,8 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
   ],
   TOKEN_ISSUED: ["A client got an access token, with the `purpose` that it named"],
   CLIENT_KEYS_UNREACHABLE: [
-    "The keys of a client with a `jwksUri` were not fetched: its requests get 503 until the address answers, or 401 " +
-      "if it must not be asked (`SINK`, `ADDRESS`)",
+    "The keys of a client with a `jwksUri` were not fetched, as `cause` says: its requests get 503 after ten minutes, " +
+      "at once without earlier keys, or 401 if the failure will not pass by itself",
     "Ask the client: its address does not answer, is not public, or has no key set",
   ],
   MESSAGE_MALFORMED: [
