@@ -20,7 +20,7 @@ import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
 import { requestFold } from "./request/request-fold.ts";
 import { requestForm } from "./request/request-form.ts";
-import { onLoginChange } from "./session.ts";
+import { currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 
 /** Shows the map and, while somebody is logged in, the panel. */
@@ -59,11 +59,13 @@ class MapView {
   /** Shows the panel, and the answer to its first request. */
   async open(): Promise<void> {
     this.#panel.replaceChildren(html("p", { class: "note" }, "Reading what can be asked for…"));
+    const login = currentLogin();
     try {
-      this.#showPanel(await readCapabilities());
+      const capabilities = await readCapabilities();
+      if (currentLogin() === login) this.#showPanel(capabilities);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#panel.replaceChildren(...this.#refusal(error));
+      if (currentLogin() === login) this.#panel.replaceChildren(...this.#refusal(error));
     }
     this.#map.drawBase();
   }

@@ -107,6 +107,11 @@ export function logOut(): void {
   setLogin(undefined);
 }
 
+/** Ends the session whose token was not accepted; does nothing if it has ended, or another one has begun since. */
+export function endSession(token: string): void {
+  if (login?.token === token) logOut();
+}
+
 /** Logs in this tab, and tabs that wait for a login. */
 function begin(begun: Login): void {
   setLogin(begun);
@@ -120,20 +125,18 @@ function setLogin(next: Login | undefined): void {
 }
 
 /**
- * Calls the API with the token. A 401 ends the session.
+ * Calls the API with the token. A 401 ends the session of that token.
  * @throws {ApiError} with the API's error.
  */
 export async function callApi(
   path: string,
   { accept = "application/json", ...options }: RequestInit & { readonly accept?: string } = {},
 ): Promise<Response> {
+  const token = login?.token ?? "";
   try {
-    return await send(path, {
-      ...options,
-      headers: { authorization: `Bearer ${login?.token ?? ""}`, accept },
-    });
+    return await send(path, { ...options, headers: { authorization: `Bearer ${token}`, accept } });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) logOut();
+    if (error instanceof ApiError && error.status === 401) endSession(token);
     throw error;
   }
 }

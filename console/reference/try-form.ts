@@ -1,7 +1,7 @@
 /** The form that changes the request of an operation, and sends it. */
 import { announce, html } from "../dom.ts";
 import { askForLogin } from "../login-dialog.ts";
-import { currentLogin, logOut, onLoginChange } from "../session.ts";
+import { currentLogin, endSession, onLoginChange } from "../session.ts";
 import type { Choice } from "./choice.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type Parameter, resolve } from "./document.ts";
@@ -25,6 +25,7 @@ export function tryForm(
 ): HTMLElement {
   const response = html("div", { class: "live", "aria-live": "polite" });
   const button = html("button", { class: "primary" });
+  let sending = new AbortController();
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!draft.isPublic && currentLogin() === undefined) {
@@ -32,13 +33,16 @@ export function tryForm(
       return;
     }
     button.disabled = true;
+    sending = new AbortController();
     response.replaceChildren(html("p", { class: "note" }, "Sending…"));
-    response.replaceChildren(...(await send(draft, known)));
+    response.replaceChildren(...(await send(draft, known, sending.signal)));
     button.disabled = false;
   };
   onLoginChange((login) => {
     button.textContent = draft.isPublic || login !== undefined ? "Send" : "Log in to send";
-    if (login === undefined) response.replaceChildren();
+    if (login !== undefined) return;
+    sending.abort();
+    response.replaceChildren();
   });
   return html(
     "details",
@@ -122,10 +126,11 @@ function bodyField(draft: Draft, button: HTMLButtonElement, onChange: () => void
   return html("div", {}, html("label", {}, "Body", field), problem);
 }
 
-/** Sends the request, and returns its response as a card. */
+/** Sends the request, and returns its response as a card; nothing once it is aborted. */
 async function send(
   draft: Draft,
   known: Choice<Readonly<Record<string, string>>>,
+  aborted: AbortSignal,
 ): Promise<readonly HTMLElement[]> {
   const login = currentLogin();
   const { url, method, headers = {}, body } = snippetOf(draft, login?.token);
@@ -141,10 +146,11 @@ async function send(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: "omit",
       cache: "no-store",
-      signal: AbortSignal.timeout(patienceMilliseconds),
+      signal: AbortSignal.any([aborted, AbortSignal.timeout(patienceMilliseconds)]),
     });
     const text = await response.text();
-    if (response.status === 401 && !draft.isPublic) logOut();
+    if (aborted.aborted) return [];
+    if (response.status === 401 && !draft.isPublic && login !== undefined) endSession(login.token);
     const milliseconds = Math.round(performance.now() - start);
     const title = `${response.status} ${response.statusText} · ${milliseconds} ms`;
     announce(`The response is ${response.status}.`);
@@ -152,6 +158,7 @@ async function send(
     if (method !== "DELETE") known.set({ ...known.get(), ...idsIn(parsed(text)) });
     return [responseCard(title, response.ok, formatted(text))];
   } catch (error) {
+    if (aborted.aborted) return [];
     if (!(error instanceof TypeError) && !(error instanceof DOMException)) throw error;
     return [html("p", { class: "problem" }, "The service cannot be reached.")];
   }

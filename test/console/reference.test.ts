@@ -151,6 +151,34 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.context().close();
     });
 
+    test("the reference takes nothing from a response that arrives after a logout, and keeps the next login", async () => {
+      const { page } = await openReference();
+      await logInAt(page);
+      await page.click("#listWebhookSecrets .try summary");
+      let answer = () => Promise.resolve();
+      await page.route(
+        "**/webhook-secrets",
+        (route) => {
+          answer = () => route.fulfill({ status: 401, json: { id: "of-the-last-login" } });
+        },
+        { times: 1 },
+      );
+      const asking = page.waitForRequest("**/webhook-secrets");
+      await page.click("#listWebhookSecrets .try button.primary");
+      await asking;
+      await page.click("#account button");
+      await logInAt(page);
+
+      await answer();
+      const response = await sendFrom(page, "listWebhookSecrets");
+
+      expect(response.status()).toBe(200);
+      expect(await page.locator(".who").count()).toBe(1);
+      await page.click("#deleteWebhookSecret .try summary");
+      expect(await page.inputValue("#deleteWebhookSecret .try input")).not.toBe("of-the-last-login");
+      await page.context().close();
+    });
+
     test("the reference is searched and read with the keyboard", async () => {
       const opened = await openReference();
       const { page } = opened;
