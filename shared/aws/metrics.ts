@@ -22,11 +22,11 @@ export const metrics = {
   Deliveries: "outcome",
   /** Attempts to deliver, whatever their result. */
   Attempts: undefined,
-  /** From the request of a job to the start of its first attempt, of jobs that did not have to wait for a permit. */
+  /** How long jobs waited for a worker that made their first attempt, of those not held back until then by their own. */
   FirstAttemptSeconds: undefined,
   /** Age of the oldest job without an outcome, measured every minute. */
   OldestJobSeconds: undefined,
-  /** Age of the oldest job without an attempt, of those that do not wait for a permit, measured every minute. */
+  /** The longest that a job without an attempt has been waiting for a worker, measured every minute. */
   OldestUnstartedJobSeconds: undefined,
   /** Days since the stack's own signing key was created, measured at logins. */
   SigningKeyAgeDays: undefined,

@@ -134,9 +134,14 @@ export const jobStore: JobStore = {
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 
-  markWaiting(operationId, host, signal) {
-    const values = { ":host": host, ":pending": "pending" };
-    const write = { update: "SET waitsFor = :host", condition: "#state = :pending", names, values };
+  markWaiting(operationId, host, heldBackAt, signal) {
+    const isNoted = heldBackAt !== undefined;
+    const write = {
+      update: `SET waitsFor = :host${isNoted ? ", heldBackAt = :at" : ""}`,
+      condition: "#state = :pending",
+      names,
+      values: { ":host": host, ":pending": "pending", ...(isNoted ? { ":at": heldBackAt } : {}) },
+    };
     return updateItem(densityJobs, { operationId }, write, signal);
   },
 

@@ -85,6 +85,11 @@ export const job = z.object({
   notBefore: z.optional(z.number()),
   /** Hash of the sink's host and port, while the job waits for a permit. */
   waitsFor: z.optional(z.string()),
+  /**
+   * When other uploads of its caller or to its host were last noted to hold back its first attempt, in epoch
+   * milliseconds; see `workerWaitMilliseconds`.
+   */
+  heldBackAt: z.optional(z.number()),
   /** Whether to send the answer or a failure to the sink. */
   mode: z.enum(["answer", "failure"]),
   /**

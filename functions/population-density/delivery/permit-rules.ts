@@ -96,3 +96,19 @@ export function limitReached(
     ? ownAlike
     : undefined;
 }
+
+/**
+ * Whether other uploads of a job's caller and to its host suffice to hold it back. Otherwise uploads of other callers
+ * keep workers in use, and more workers would help.
+ * @param holdingBack the permits that hold it back; see `limitReached`.
+ */
+export function isHeldBackByOwn(
+  holdingBack: readonly Permit[],
+  upload: Upload,
+  workers: number,
+  now: number,
+): boolean {
+  const [host, caller] = [short(upload.host), short(upload.caller)];
+  const own = holdingBack.filter((permit) => permit.host === host || permit.caller === caller);
+  return limitReached(own, upload, workers, now) !== undefined;
+}

@@ -70,8 +70,16 @@ export interface JobStore {
   markQueued(operationId: string, sentAt: number, signal: AbortSignal): Promise<boolean>;
   /** Records that a pending job needs another message, which the next sweep sends. */
   requestMessage(operationId: string, signal: AbortSignal): Promise<boolean>;
-  /** Records that a pending job is waiting for a permit for a host. */
-  markWaiting(operationId: string, host: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Records that a pending job is waiting for a permit for a host.
+   * @param heldBackAt is recorded if given.
+   */
+  markWaiting(
+    operationId: string,
+    host: string,
+    heldBackAt: number | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** The jobs that wait for a permit for a host, the oldest requests first; the most recent writes may be missing. */
   waitingFor(host: string, signal: AbortSignal): Promise<readonly WaitingEntry[]>;
   /**

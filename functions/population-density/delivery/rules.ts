@@ -215,6 +215,31 @@ export function permitWaitSeconds(
   return Math.max(minPermitWaitSeconds, maxPermitWaitSeconds * (1 - age / 2) * (0.5 + 0.5 * random));
 }
 
+/** A job that is still held back is noted again after this time, at its next ask. */
+const noteMilliseconds = 60_000;
+
+/** Longer than from one note to the next. */
+const heldBackMilliseconds = 120_000;
+
+/** Whether it is to be noted that a job is held back: before its first attempt, and not at every ask. */
+export function isNoteDue({ startedAt, heldBackAt }: Job, now: number): boolean {
+  if (startedAt !== undefined) return false;
+  return heldBackAt === undefined || now - heldBackAt >= noteMilliseconds;
+}
+
+/**
+ * How long a job without an attempt has been waiting for a worker; undefined while other uploads of its caller or to
+ * its host hold it back. Afterwards the time counts since they were last noted to.
+ */
+export function workerWaitMilliseconds(
+  { requestedAt, heldBackAt }: Pick<Job, "requestedAt" | "heldBackAt">,
+  now: number,
+): number | undefined {
+  if (heldBackAt === undefined) return now - requestedAt;
+  const wait = now - heldBackAt;
+  return wait < heldBackMilliseconds ? undefined : wait;
+}
+
 /**
  * A message is replaced after this many receives. SQS's limit is 1,000; the rest suffices for a day's outage of a
  * table.

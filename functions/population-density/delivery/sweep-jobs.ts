@@ -2,13 +2,14 @@ import { logFault } from "../../../shared/aws/log.ts";
 import { deadlineOf } from "./job.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
+import { workerWaitMilliseconds } from "./rules.ts";
 
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;
 
 /**
- * How many jobs are read to find one that waits for a worker: the index does not say, as an index of a table in use
- * cannot get a further attribute. The next one is then taken for it.
+ * How many jobs are read to find the one that has waited longest for a worker: the index does not say, as an index of a
+ * table in use cannot get a further attribute. The next one is then taken to have waited since its request.
  */
 const maxReads = 100;
 
@@ -24,12 +25,11 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
   const now = ports.clock.now();
   const entries = await ports.jobs.pending(signal);
   const ageOf = ({ pendingSince }: PendingEntry) => now - Date.parse(pendingSince);
-  const secondsOf = (entry: PendingEntry | undefined) =>
-    entry === undefined ? 0 : Math.max(0, ageOf(entry)) / 1_000;
-  const waiting = await oldestForWorkers(entries, ports, signal);
+  const oldest = entries[0] === undefined ? 0 : Math.max(0, ageOf(entries[0]));
+  const longestWait = await longestWorkerWait(entries, now, ports, signal);
   ports.writeMetrics([
-    { metric: "OldestJobSeconds", value: secondsOf(entries[0]) },
-    { metric: "OldestUnstartedJobSeconds", value: secondsOf(waiting) },
+    { metric: "OldestJobSeconds", value: oldest / 1_000 },
+    { metric: "OldestUnstartedJobSeconds", value: longestWait / 1_000 },
   ]);
   for (const entry of entries) {
     // Oldest first: the next sweep handles the rest.
@@ -40,32 +40,43 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
 }
 
 /**
- * The oldest job without an attempt that waits for a worker. Others wait for a permit, behind uploads of their own caller
- * or to their host: no worker could begin them, and it is for nobody here to do anything.
+ * The longest that a job without an attempt has been waiting for a worker, in milliseconds. A job that other uploads of
+ * its caller or to its host hold back does not count: more workers would not help it.
  */
-async function oldestForWorkers(
+async function longestWorkerWait(
   entries: readonly PendingEntry[],
+  now: number,
   ports: SweepPorts,
   signal: AbortSignal,
-): Promise<PendingEntry | undefined> {
+): Promise<number> {
   const unstarted = entries.filter(({ startedAt }) => startedAt === undefined);
-  for (const entry of unstarted.slice(0, maxReads)) {
-    if (!(await waitsForPermit(entry, ports, signal))) return entry;
+  let longest = 0;
+  for (const [index, entry] of unstarted.entries()) {
+    const age = now - Date.parse(entry.pendingSince);
+    // All others are younger.
+    if (age <= longest) break;
+    if (index === maxReads) return age;
+    longest = Math.max(longest, await workerWait(entry, age, now, ports, signal));
   }
-  return unstarted[maxReads];
+  return longest;
 }
 
-/** False for a job that cannot be read. */
-async function waitsForPermit(
+/** A job that cannot be read is taken to have waited since its request. */
+async function workerWait(
   { operationId }: PendingEntry,
+  age: number,
+  now: number,
   ports: SweepPorts,
   signal: AbortSignal,
-): Promise<boolean> {
-  let host: string | undefined;
+): Promise<number> {
+  let wait = age;
   await logFailure(ports, async () => {
-    host = (await ports.jobs.read(operationId, signal))?.waitsFor;
+    const job = await ports.jobs.read(operationId, signal);
+    // The index may miss the most recent writes.
+    const isWaiting = job?.state === "pending" && job.startedAt === undefined;
+    wait = isWaiting ? (workerWaitMilliseconds(job, now) ?? 0) : 0;
   });
-  return host !== undefined;
+  return wait;
 }
 
 function isWithoutMessage({ queuedAt }: PendingEntry): boolean {

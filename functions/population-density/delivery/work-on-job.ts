@@ -3,7 +3,7 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, PendingJob } from "./job.ts";
-import { limitReached, type Permit } from "./permit-rules.ts";
+import { isHeldBackByOwn, limitReached, type Permit } from "./permit-rules.ts";
 import { acquirePermit, releasePermit } from "./permits.ts";
 import type { Lease, WorkerPorts } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
@@ -11,6 +11,7 @@ import {
   type AttemptResult,
   attemptMilliseconds,
   dependsOnHost,
+  isNoteDue,
   maxPermitWaitSeconds,
   messageState,
   nextAttempt,
@@ -18,6 +19,7 @@ import {
   permitWaitSeconds,
   type Step,
   secondsUntilDue,
+  workerWaitMilliseconds,
 } from "./rules.ts";
 
 /** A message of a job, as a worker receives it. */
@@ -145,7 +147,9 @@ async function workOnJob(found: Job, ports: WorkerPorts, signal: AbortSignal): P
   const permit = { holder: leaseId, host, caller, mode: next.mode, since, until: now + leaseMilliseconds };
   const holdingBack = await acquire(permit, ports, signal);
   if (holdingBack !== undefined) {
-    if (job.waitsFor === undefined) await ports.jobs.markWaiting(operationId, host, signal);
+    const isNoted = isNoteDue(job, now) && isHeldBackByOwn(holdingBack, permit, ports.workers, now);
+    if (job.waitsFor === undefined || isNoted)
+      await ports.jobs.markWaiting(operationId, host, isNoted ? now : undefined, signal);
     return { verdict: { retryInSeconds: permitWaitSeconds(since, holdingBack, now, ports.random()) } };
   }
   try {
@@ -308,13 +312,12 @@ async function end(
   return "ack";
 }
 
-/**
- * How long a job waited for its first attempt; empty for later attempts, and if it waited for a permit: other uploads of
- * its caller, or to its host, were in the way.
- */
-function firstAttempt({ attempts, requestedAt, startedAt, waitsFor }: PendingJob): readonly Count[] {
-  if (attempts > 1 || startedAt === undefined || waitsFor !== undefined) return [];
-  return [{ metric: "FirstAttemptSeconds", value: (startedAt - requestedAt) / 1_000 }];
+/** How long a job waited for a worker; empty for later attempts, and for a job that was held back until then. */
+function firstAttempt(job: PendingJob): readonly Count[] {
+  const { attempts, startedAt } = job;
+  if (attempts > 1 || startedAt === undefined) return [];
+  const wait = workerWaitMilliseconds(job, startedAt);
+  return wait === undefined ? [] : [{ metric: "FirstAttemptSeconds", value: wait / 1_000 }];
 }
 
 /**

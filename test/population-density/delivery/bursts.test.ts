@@ -136,3 +136,16 @@ test("jobs that wait for a free worker are measured until it begins them", async
   expect(firstAttempts).toHaveLength(sinks.length);
   expect(oldestUnstarted).toBeGreaterThan(30 * 60);
 });
+
+test("jobs that wait while other callers use half of the workers are measured as waiting for workers", async () => {
+  // Each has its own host, and no caller has as many jobs as half of the workers.
+  const sinks = Array.from({ length: 20 }, (_, index) => ({
+    caller: `${index % 5}-caller`,
+    sink: `${index}-host`,
+  }));
+
+  const { firstAttempts, oldestUnstarted } = await deliver(sinks, 600, 10);
+
+  expect(firstAttempts).toHaveLength(sinks.length);
+  expect(oldestUnstarted).toBeGreaterThan(15 * 60);
+});

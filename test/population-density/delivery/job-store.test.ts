@@ -264,6 +264,7 @@ async function compare(seed: number): Promise<void> {
       lastAttempt: pick([lastAttempt, undefined]),
     };
     const limit = pick([0, 1, 20]);
+    const heldBackAt = pick([now, undefined]);
     const ending = (hasEnded: boolean, reservedAt?: number) => {
       if (hasEnded) memory.releasePlace(job, reservedAt);
       return hasEnded;
@@ -282,8 +283,8 @@ async function compare(seed: number): Promise<void> {
         jobStore.markQueued(operationId, now, signal()),
       ],
       markWaiting: () => [
-        memory.markWaiting(operationId, caller),
-        jobStore.markWaiting(operationId, caller, signal()),
+        memory.markWaiting(operationId, caller, heldBackAt),
+        jobStore.markWaiting(operationId, caller, heldBackAt, signal()),
       ],
       requestMessage: () => [
         memory.requestMessage(operationId),

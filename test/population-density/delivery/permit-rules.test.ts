@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  isHeldBackByOwn,
   limitReached,
   type Permit,
   permitsOf,
@@ -50,6 +51,20 @@ describe("an upload", () => {
 describe("the permits that hold a job back", () => {
   const held = (permits: readonly Permit[], host: string, caller: string, mode: Permit["mode"] = "answer") =>
     limitReached(permits, { host, caller, mode }, 10, now);
+
+  test.each([
+    { by: "others beside one upload of its caller", own: 1, others: 4, ofOwn: false },
+    { by: "its caller's uploads to its host, and others", own: 3, others: 2, ofOwn: true },
+  ])("isHeldBackByOwn is $ofOwn for a job that is held back by $by", ({ own, others, ofOwn }) => {
+    const permits = [
+      ...Array.from({ length: own }, () => permit("h", "a")),
+      ...Array.from({ length: others }, (_, index) => permit(`host-${index}`, `caller-${index}`)),
+    ];
+    const holdingBack = held(permits, "h", "a") ?? [];
+
+    expect(holdingBack).toEqual(permits);
+    expect(isHeldBackByOwn(holdingBack, { host: "h", caller: "a", mode: "answer" }, 10, now)).toBe(ofOwn);
+  });
 
   test("limitReached returns the permits of the limit that is reached", () => {
     const own = [permit("h", "a"), permit("h", "a"), permit("h", "a")];

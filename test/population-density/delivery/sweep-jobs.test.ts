@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { itemOf, job } from "../../../functions/population-density/delivery/job.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
 import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
+import type { MetricName } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
@@ -34,6 +35,7 @@ async function sweepOf(
 ) {
   const sent: string[] = [];
   const logged: string[] = [];
+  const measured: Partial<Record<MetricName, number | undefined>> = {};
   await sweep(
     {
       jobs: {
@@ -50,11 +52,13 @@ async function sweepOf(
       clock: { now: time, deadline: () => signal, pause: async () => {} },
       newId: () => crypto.randomUUID(),
       log: (event) => void logged.push(event),
-      writeMetrics: () => {},
+      writeMetrics: (counts) => {
+        for (const { metric, value } of counts) measured[metric] = value;
+      },
     },
     signal,
   );
-  return { sent, logged };
+  return { sent, logged, measured };
 }
 
 test("the sweep handles the other jobs when one cannot be read", async () => {
@@ -103,4 +107,31 @@ test("the sweep records a message with the time before it was sent, however long
   const { sent } = await sweepOf(memory, { send: () => (later = 20 * minute), time: () => now + later });
   expect(sent).toEqual([found.operationId]);
   expect(memory.read(found.operationId)?.queuedAt).toBe(now);
+});
+
+test.each([
+  { changes: { heldBackAt: now - minute }, is: "is still held back", minutes: 5 },
+  { changes: { heldBackAt: now - 30 * minute }, is: "was held back half an hour ago", minutes: 30 },
+  { changes: { waitsFor: "host" }, is: "waits for a permit because workers are in use", minutes: 60 },
+])(
+  "the sweep measures $minutes min of waiting for workers when an older job $is",
+  async ({ changes, minutes }) => {
+    const memory = new MemoryJobs();
+    for (const one of [{ ...jobOf(60 * minute), ...changes }, jobOf(5 * minute)])
+      memory.store(one, undefined);
+
+    const { measured } = await sweepOf(memory);
+
+    expect(measured).toEqual({ OldestJobSeconds: 60 * 60, OldestUnstartedJobSeconds: minutes * 60 });
+  },
+);
+
+test("the sweep measures no waiting of a job that begins before the index shows it", async () => {
+  const memory = new MemoryJobs();
+  const job = jobOf(60 * minute);
+  memory.store(job, undefined);
+
+  const { measured } = await sweepOf(memory, { read: () => ({ ...job, startedAt: now }) });
+
+  expect(measured.OldestUnstartedJobSeconds).toBe(0);
 });

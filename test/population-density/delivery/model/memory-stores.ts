@@ -99,10 +99,14 @@ export class MemoryJobs {
     return true;
   }
 
-  markWaiting(operationId: string, host: string): boolean {
+  markWaiting(operationId: string, host: string, heldBackAt: number | undefined): boolean {
     const found = this.jobs.get(operationId);
     if (found?.state !== "pending") return false;
-    this.jobs.set(operationId, { ...found, waitsFor: host });
+    this.jobs.set(operationId, {
+      ...found,
+      waitsFor: host,
+      ...(heldBackAt === undefined ? {} : { heldBackAt }),
+    });
     return true;
   }
 
@@ -279,7 +283,7 @@ export function portsOf(
       releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
       markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
       requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
-      markWaiting: (id, host) => call("markWaiting", () => jobs.markWaiting(id, host)),
+      markWaiting: (id, host, at) => call("markWaiting", () => jobs.markWaiting(id, host, at)),
       waitingFor: (host) => call("waitingFor", () => jobs.waitingFor(host)),
       acquireLease: (job, lease) => call("acquireLease", () => jobs.acquireLease(job, lease)),
       markPossiblyDelivered: (id, leaseId) =>
