@@ -28,7 +28,7 @@ test("Lease keeps other imports out while a batch runs that began just before a 
   now += patienceMilliseconds;
   const times = [now, now, now, now, Number.POSITIVE_INFINITY];
   const other = TableLease.of(profiles, () => times.shift() ?? Number.POSITIVE_INFINITY);
-  await expect(other).rejects.toThrow("another import of profiles is running");
+  await expect(other).rejects.toThrow("another command is changing profiles");
   await lease.renew();
   await lease.release();
 });
@@ -38,9 +38,9 @@ test("TableLease.renew rejects once another import has taken a lapsed lease, eve
   const lease = await TableLease.of(profiles, () => now);
   now += 4 * 60_000;
   const other = await TableLease.of(profiles, () => now);
-  await expect(lease.renew()).rejects.toThrow("another import of profiles has started");
+  await expect(lease.renew()).rejects.toThrow("another command has begun to change profiles");
   await other.release();
-  await expect(lease.renew()).rejects.toThrow("another import of profiles has started");
+  await expect(lease.renew()).rejects.toThrow("another command has begun to change profiles");
   await lease.release();
 });
 
@@ -61,6 +61,7 @@ async function endOfLease(): Promise<number> {
 }
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -74,7 +75,20 @@ test("withLeases keeps imports out for as long as its run reads, without a write
     const [now, ...times] = [Date.now(), Date.now(), Date.now(), Date.now()];
     return await TableLease.of(devices, () => times.shift() ?? now + 10 * 60_000).catch(String);
   });
-  expect(begins).toContain("another import of devices is running");
+  expect(begins).toContain("another command is changing devices");
+});
+
+test("withLeases returns what its run does, or throws its error, though a lease cannot be released", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: nextDay() });
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  vi.spyOn(TableLease.prototype, "release").mockRejectedValue(new Error("no answer"));
+
+  expect(await withLeases([profiles], async () => "done")).toBe("done");
+  vi.setSystemTime(nextDay());
+  const failing = withLeases([profiles], () => Promise.reject(new Error("record 3: is wrong")));
+  await expect(failing).rejects.toThrow("record 3: is wrong");
+
+  expect(said).toHaveBeenCalledWith(expect.stringContaining("profiles: may be reserved for 3 more minutes"));
 });
 
 test("erase waits for an import of assignments, and deletes what that has written", async () => {

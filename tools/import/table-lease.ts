@@ -41,7 +41,7 @@ export class TableLease {
       if (await lease.#take(free, { ":now": clock() })) return lease;
       await wait(pauseMilliseconds);
     }
-    throw new ImportError([`another import of ${table.name} is running: repeat this one when it has ended`]);
+    throw new ImportError([`another command is changing ${table.name}: repeat this one when it has ended`]);
   }
 
   /**
@@ -52,12 +52,25 @@ export class TableLease {
   async renew(): Promise<void> {
     if (this.#clock() - this.#renewedAt < renewalMilliseconds || (await this.#take("writer = :writer")))
       return;
-    throw new ImportError([`another import of ${this.#table.name} has started: repeat this one`]);
+    throw new ImportError([`another command has begun to change ${this.#table.name}: repeat this one`]);
   }
 
   async release(): Promise<void> {
     const ours = { condition: "writer = :writer", values: { ":writer": this.#writer } };
     await deleteItem(this.#table, this.#key(), ours, AbortSignal.timeout(patienceMilliseconds));
+  }
+
+  /** As `release`; says so if that fails, which changes nothing of what was done: the lease expires by itself. */
+  async releaseOrExpire(): Promise<void> {
+    try {
+      await this.release();
+    } catch {
+      const minutes = leaseMilliseconds / 60_000;
+      console.error(
+        `${this.#table.name}: may be reserved for ${minutes} more minutes, as its table did not answer at the end; ` +
+          "the next command on it waits for that",
+      );
+    }
   }
 
   async #take(condition: string, values: Readonly<Record<string, number>> = {}): Promise<boolean> {
@@ -105,6 +118,6 @@ export async function withLeases<Value>(
     return await run(renew);
   } finally {
     clearInterval(renewal);
-    await Promise.all(leases.map((lease) => lease.release()));
+    await Promise.all(leases.map((lease) => lease.releaseOrExpire()));
   }
 }
