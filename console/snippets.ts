@@ -18,7 +18,7 @@ export interface SnippetRequest {
 export function shellLogin(url: string): string {
   return [
     "export TOKEN=$(jq -n '{emailaddress: env.EMAIL, password: env.PASSWORD}' |",
-    `  curl -s '${url}' -d @- |`,
+    `  curl -s ${quoted(url)} -d @- |`,
     "  jq -r .Data.access_token)",
   ].join("\n");
 }
@@ -30,9 +30,9 @@ export const languages = {
     const authorization =
       request.token === undefined
         ? '-H "Authorization: Bearer $TOKEN"'
-        : `-H 'Authorization: Bearer ${request.token}'`;
+        : `-H ${quoted(`Authorization: Bearer ${request.token}`)}`;
     return [
-      `curl ${isImplied ? "" : `-X ${method} `}'${url}'`,
+      `curl ${isImplied ? "" : `-X ${method} `}${quoted(url)}`,
       "--compressed",
       ...(request.isPublic ? [] : [authorization]),
       ...otherHeaders({ body, ...request }).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),

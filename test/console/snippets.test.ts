@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { clientProgram } from "../../console/reference/client-program.ts";
 import { languages, type SnippetRequest } from "../../console/snippets.ts";
@@ -11,6 +12,22 @@ test("the curl program has its body in several lines, quoted as one argument of 
   expect(JSON.parse(quoted.replaceAll("'\\''", "'"))).toEqual(body);
   expect(quoted.split("\n").length).toBeGreaterThan(3);
   expect(quoted.replaceAll("'\\''", "")).not.toContain("'");
+});
+
+test("the curl program is one command of the shell, whatever the URL, the token and the headers have in them", () => {
+  const url = "https://api.example.com/profiles/O'Hara;%20id";
+  const program = languages.curl({ method: "GET", url, token: "it's", headers: { Accept: "a'b" } });
+
+  const shell = spawnSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }\n${program}`], { encoding: "utf8" });
+
+  expect(shell.stdout.trim().split("\n")).toEqual([
+    url,
+    "--compressed",
+    "-H",
+    "Authorization: Bearer it's",
+    "-H",
+    "Accept: a'b",
+  ]);
 });
 
 test("the JavaScript program sends the URL, the token from TOKEN and the body", async () => {
