@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
@@ -98,6 +99,22 @@ describe("a file of residents", () => {
     const box = { west: 8, south: 46, east: 9, north: 47 };
     await expect(all(pixelsOf(path, box, { height: 0.01, width: 0.01 }))).rejects.toThrow(
       "gdalwarp -t_srs EPSG:4326",
+    );
+  });
+
+  test("pixelsOf says what is wrong with a file that is damaged, and with one that is no GeoTIFF", async () => {
+    const path = await geotiff("damaged.tif", [1, 2, 3, 4], 2);
+    const bytes = await readFile(path);
+    const damaged = await folder.write("damaged.tif", bytes.subarray(0, 100));
+    const text = await folder.write("text.tif", "lat,lon,people");
+    const box = { west: 8, south: 46, east: 9, north: 47 };
+    const refusalOf = (file: string) => all(pixelsOf(file, box, { height: 0.01, width: 0.01 })).catch(String);
+
+    expect(await refusalOf(text)).toBe(
+      "ImportError: text.tif: cannot be read as a GeoTIFF: Invalid byte order value; --kind says what the file is",
+    );
+    expect(await refusalOf(damaged)).toMatch(
+      /^ImportError: damaged\.tif: cannot be read as a GeoTIFF: \w.*; --kind/,
     );
   });
 

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { fromFile } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { unreadable } from "../../../../shared/import/unreadable.ts";
+import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
 import type { PopulatedPoint, PopulationFile } from "./points.ts";
 
 const rowsAtOnce = 64;
@@ -11,24 +11,42 @@ const rowsAtOnce = 64;
 const geographicModel = 2;
 const wgs84 = 4326;
 
+/** The size of a cell, in degrees. */
+interface Size {
+  readonly height: number;
+  readonly width: number;
+}
+
 /**
  * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Those of a pixel are spread
  * evenly over it. Some rows are in memory at a time, as far as the file is made of strips or tiles.
  * @param cell degrees of the cells that are filled.
- * @throws {ImportError} for a file that is not in WGS 84.
+ * @throws {ImportError} for a file that is not in WGS 84, or that cannot be read, with what is wrong with it.
  */
 export async function* pixelsOf(
   path: string,
   box: Box,
-  cell: { readonly height: number; readonly width: number },
+  cell: Size,
 ): PopulationFile & AsyncGenerator<readonly PopulatedPoint[]> {
   const file = basename(path);
-  const tiff = await fromFile(path).catch((error: unknown) => {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    throw new ImportError([
-      `${file}: ${code === undefined ? "is no GeoTIFF: --kind says what the file is" : unreadable(code)}`,
-    ]);
-  });
+  try {
+    yield* pixelsIn(path, file, box, cell);
+  } catch (error) {
+    if (error instanceof ImportError || !(error instanceof Error)) throw error;
+    const reason = isFileError(error)
+      ? unreadable(error.code)
+      : `cannot be read as a GeoTIFF: ${error.message.replace(/\.$/, "")}; --kind says what the file is`;
+    throw new ImportError([`${file}: ${reason}`]);
+  }
+}
+
+async function* pixelsIn(
+  path: string,
+  file: string,
+  box: Box,
+  cell: Size,
+): AsyncGenerator<readonly PopulatedPoint[]> {
+  const tiff = await fromFile(path);
   try {
     const image = await tiff.getImage();
     const keys = image.getGeoKeys();
