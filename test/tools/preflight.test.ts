@@ -227,6 +227,14 @@ test("ncs preflight says that a table of access records would throttle first whe
   );
 });
 
+test("ncs preflight asks for no writes of access records where they are off", async () => {
+  delete tables["NetworkCapabilities-access-records"];
+  const expecting = ["--densities", "0", "--others", "5000"];
+  const { code, stdout } = await runNcs(["preflight", "-c", "ACCESS_RECORD_DAYS=0", ...expecting]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("ok     warm write units a second of access-records: prod needs 0, ");
+});
+
 test("ncs preflight counts the code that other functions store", async () => {
   account.usedCodeBytes = 74.5 * 2 ** 30;
   const { code, stdout } = await runNcs(["preflight"]);

@@ -5,6 +5,7 @@ import { newTableThroughput, type Settings, type WarmThroughput } from "../../in
 import { stages } from "../../infra/stage.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
+import { configuration, setting } from "../../shared/environment.ts";
 
 /** What an account may use in a region; everything in it shares this. */
 export interface AccountQuotas {
@@ -37,7 +38,7 @@ export interface ExpectedRequests {
   readonly others: number;
 }
 
-/** The same with those about a subscriber, each of which is recorded: any of the others may be. */
+/** The same with those about a subscriber, each of which a stage may record: any of the others may be. */
 interface CountedRequests extends ExpectedRequests {
   readonly recorded: number;
 }
@@ -88,6 +89,7 @@ export function checksOf(
 ): readonly Check[] {
   const total = totalThrottling(settings);
   const requests = expected === undefined ? requestsOf(settings) : { ...expected, recorded: expected.others };
+  const recorded = isRecording(settings) ? requests.recorded : 0;
   const counted = requests.densities + requests.others;
   const rate = expected === undefined ? total.rate : counted;
   const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
@@ -159,8 +161,13 @@ export function checksOf(
     },
     warm("densities", "read", reads),
     warm("quotas", "write", counted),
-    warm("access-records", "write", requests.recorded),
+    warm("access-records", "write", recorded),
   ];
+}
+
+function isRecording({ configuration: chosen }: Settings): boolean {
+  const { ACCESS_RECORD_DAYS } = configuration;
+  return setting("ACCESS_RECORD_DAYS", { ACCESS_RECORD_DAYS: ACCESS_RECORD_DAYS.default, ...chosen }) > 0;
 }
 
 function atLeast(
