@@ -5,7 +5,7 @@ import type { ViewState } from "./address.ts";
 import type { Area, AreaLimits, Point } from "./area.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
-import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
+import { parseGivenAreas } from "./given-areas.ts";
 import { importWay } from "./import-way.ts";
 import { segments } from "./segments.ts";
 
@@ -103,13 +103,8 @@ export class AreaField {
   take(texts: readonly string[]): void {
     this.#show("Import");
     try {
-      const given = texts.map(parseGivenAreas);
-      this.#fit(
-        given.flatMap(({ rings }) => rings),
-        given.flatMap(({ remarks }) => remarks),
-        true,
-        stateOf(given),
-      );
+      const { rings, remarks, state } = parseGivenAreas(...texts);
+      this.#fit(rings, remarks, true, state);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#refuse(error);
@@ -185,11 +180,6 @@ export class AreaField {
 
 function isSame(one: Area, other: Area | undefined): boolean {
   return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
-}
-
-/** The period and precision of the last text that names them. */
-function stateOf(given: readonly GivenAreas[]): ViewState {
-  return Object.assign({}, ...given.map(({ state }) => state));
 }
 
 /** `6 points.`, `3 areas, asked for one by one.` */

@@ -4,25 +4,25 @@ import type { ViewState } from "./address.ts";
 import { boxArea, type Point } from "./area.ts";
 import { parseWkt } from "./wkt.ts";
 
-/** What a text holds. */
+/** What texts hold. */
 export interface GivenAreas {
   /** The outer rings of polygons, as given. */
   readonly rings: readonly (readonly Point[])[];
-  /** The members of a request of the API. */
+  /** The members of a request of the API: of several requests, the last that names them. */
   readonly state: Pick<ViewState, "from" | "hours" | "precision">;
-  /** Sentences about what is not used of the text. */
+  /** Sentences about what is not used of the texts. */
   readonly remarks: readonly string[];
 }
 
 const expected = "GeoJSON, WKT, a box (west, south, east, north) or a request of the API";
 
 /**
- * Parses a text.
- * @throws {Error} saying what was expected, if it holds no polygon.
+ * Parses texts, as of several files.
+ * @throws {Error} saying what was expected, if one cannot be read or none holds a polygon.
  */
-export function parseGivenAreas(text: string): GivenAreas {
+export function parseGivenAreas(...texts: readonly string[]): GivenAreas {
   const reader = new Reader();
-  reader.read(parseText(text.trim()));
+  for (const text of texts) reader.read(parseText(text.trim()));
   const { rings, state, remarks } = reader;
   if (rings.length === 0) throw new Error(["There is no polygon in it.", ...remarks].join(" "));
   return { rings, state, remarks };
@@ -52,18 +52,26 @@ const known = new Set(["type", "coordinates", "geometry", "geometries", "feature
 /** Collects polygons from a value, and what is beside them. */
 class Reader {
   readonly rings: Point[][] = [];
-  state: GivenAreas["state"] = {};
   #holes = 0;
   #hasHeights = false;
-  #isWidened = false;
-  readonly #geometries = new Map<string, number>();
+  readonly #periods: Period[] = [];
+  readonly #precisions: number[] = [];
+  /** What is not used and has no name of its own, and how often it is there. */
+  readonly #unused = new Map<string, number>();
   readonly #properties = new Set<string>();
   readonly #members = new Set<string>();
 
+  get state(): GivenAreas["state"] {
+    const [period, precision] = [this.#periods.at(-1), this.#precisions.at(-1)];
+    return {
+      ...(period && { from: period.from, hours: period.hours }),
+      ...(precision !== undefined && { precision }),
+    };
+  }
+
   get remarks(): string[] {
-    const geometries = [...this.#geometries].map(([type, count]) => `${count} × ${type}`);
     const unused = [
-      ...geometries,
+      ...[...this.#unused].map(([kind, count]) => `${count} × ${kind}`),
       ...(this.#properties.size > 0 ? [`properties (${listed(this.#properties)})`] : []),
       ...(this.#members.size > 0 ? [listed(this.#members)] : []),
       ...(this.#hasHeights ? ["heights"] : []),
@@ -71,18 +79,22 @@ class Reader {
     const holes = this.#holes === 1 ? "A hole is" : `${this.#holes} holes are`;
     return [
       ...(this.#holes > 0 ? [`${holes} filled in: an area of the API has none.`] : []),
-      ...(this.#isWidened ? ["The period is widened to whole hours."] : []),
+      ...lastOf(this.#periods, "periods"),
+      ...(this.#periods.at(-1)?.isWidened ? ["The period is widened to whole hours."] : []),
+      ...lastOf(this.#precisions, "precisions"),
       ...(unused.length > 0 ? [`Not used: ${unused.join(", ")}.`] : []),
     ];
   }
 
   read(value: unknown): void {
     if (Array.isArray(value)) this.#readList(value);
-    else if (!isRecord(value)) return;
+    else if (!isRecord(value)) this.#leaveOut("member that is no object");
     else if (isRecord(value.area) || Array.isArray(value.area)) this.#readRequest(value);
     else if (Array.isArray(value.boundary)) this.#readBoundary(value);
     else if (["west", "south", "east", "north"].every((side) => typeof value[side] === "number")) {
-      this.#addBox([value.west, value.south, value.east, value.north]);
+      const { west, south, east, north, ...others } = value;
+      this.#addBox([west, south, east, north]);
+      this.#addMembers(others);
     } else this.#readGeoJson(value);
   }
 
@@ -90,23 +102,22 @@ class Reader {
   #readList(values: readonly unknown[]): void {
     if (values.length === 4 && values.every((value) => typeof value === "number")) this.#addBox(values);
     else if (values.length > 0 && values.every(isPoint)) this.rings.push(values.map(pointOf));
-    else for (const value of values) if (isRecord(value)) this.read(value);
+    else for (const value of values) this.read(isRecord(value) ? value : undefined);
   }
 
   #readRequest({ area, startTime, endTime, precision, ...others }: Members): void {
     this.read(area);
     const period = periodOf(startTime, endTime);
-    if (period !== undefined) {
-      this.state = { ...this.state, from: period.from, hours: period.hours };
-      this.#isWidened ||= period.isWidened;
-    } else if (startTime !== undefined || endTime !== undefined) this.#members.add("startTime, endTime");
-    if (Number.isInteger(precision)) this.state = { ...this.state, precision: Number(precision) };
+    if (period !== undefined) this.#periods.push(period);
+    else if (startTime !== undefined || endTime !== undefined) this.#members.add("startTime, endTime");
+    if (Number.isInteger(precision)) this.#precisions.push(Number(precision));
     else if (precision !== undefined) this.#members.add("precision");
     this.#addMembers(others);
   }
 
   #readBoundary({ areaType: _, boundary, ...others }: Members): void {
     if (Array.isArray(boundary) && boundary.every(isPoint)) this.rings.push(boundary.map(pointOf));
+    else this.#leaveOut("malformed boundary");
     this.#addMembers(others);
   }
 
@@ -117,27 +128,33 @@ class Reader {
     switch (type) {
       case "FeatureCollection":
       case "GeometryCollection":
-        for (const one of listOf(features ?? geometries)) this.read(one);
+        for (const one of this.#membersOf(type, features ?? geometries)) this.read(one);
         return;
       case "Feature":
-        this.read(geometry);
+        if (isRecord(geometry)) this.read(geometry);
+        else this.#leaveOut("Feature without a geometry");
         return;
       case "Polygon":
         this.#addPolygon(listOf(coordinates));
         return;
       case "MultiPolygon":
-        for (const polygon of listOf(coordinates)) this.#addPolygon(listOf(polygon));
+        for (const polygon of this.#membersOf(type, coordinates)) this.#addPolygon(listOf(polygon));
         return;
       default:
-        if (typeof type === "string") this.#geometries.set(type, (this.#geometries.get(type) ?? 0) + 1);
+        this.#leaveOut(typeof type === "string" ? type : "object without a type");
     }
+  }
+
+  #membersOf(type: string, values: unknown): readonly unknown[] {
+    if (!Array.isArray(values)) this.#leaveOut(`malformed ${type}`);
+    return listOf(values);
   }
 
   #addPolygon([ring, ...holes]: readonly unknown[]): void {
     const positions = listOf(ring);
     const isRing = positions.every((position) => listOf(position).slice(0, 2).every(Number.isFinite));
     if (!isRing || positions.length < 3) {
-      this.#geometries.set("malformed Polygon", (this.#geometries.get("malformed Polygon") ?? 0) + 1);
+      this.#leaveOut("malformed Polygon");
       return;
     }
     this.#holes += holes.length;
@@ -161,6 +178,10 @@ class Reader {
     this.rings.push([...area.boundary]);
   }
 
+  #leaveOut(kind: string): void {
+    this.#unused.set(kind, (this.#unused.get(kind) ?? 0) + 1);
+  }
+
   #addMembers(members: Members): void {
     for (const name of Object.keys(members)) this.#members.add(name);
   }
@@ -173,8 +194,20 @@ function listed(names: ReadonlySet<string>): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
+/** Says that the last of several values is used, if they differ. */
+function lastOf(values: readonly unknown[], name: string): string[] {
+  const { size } = new Set(values.map((value) => JSON.stringify(value)));
+  return size > 1 ? [`Of ${size} ${name}, the last is used.`] : [];
+}
+
+interface Period {
+  readonly from: Date;
+  readonly hours: number;
+  readonly isWidened: boolean;
+}
+
 /** The period of a request, widened to whole hours; undefined if it is none. */
-function periodOf(startTime: unknown, endTime: unknown) {
+function periodOf(startTime: unknown, endTime: unknown): Period | undefined {
   const hour = 3_600_000;
   const [start, end] = [Date.parse(String(startTime)), Date.parse(String(endTime))];
   if (Number.isNaN(start) || Number.isNaN(end) || end <= start) return undefined;

@@ -65,6 +65,46 @@ test("parseGivenAreas widens a request's period to whole hours, and says so", ()
   expect(remarks).toEqual(["The period is widened to whole hours."]);
 });
 
+test("parseGivenAreas reads several texts, and says that the last of their periods and precisions is used", () => {
+  const later = { ...request, endTime: "2026-11-23T12:00:00Z", precision: 7 };
+
+  const texts = [request, request, later].map((one) => JSON.stringify(one));
+
+  expect(parseGivenAreas(...texts)).toEqual({
+    rings: [triangle, triangle, triangle],
+    state: { from: new Date("2026-11-23T10:00:00Z"), hours: 2, precision: 7 },
+    remarks: ["Of 2 periods, the last is used.", "Of 2 precisions, the last is used."],
+  });
+});
+
+test.each([
+  ["a feature without a geometry", { type: "Feature", geometry: null }, "1 × Feature without a geometry"],
+  ["a malformed boundary", { areaType: "POLYGON", boundary: [[4.8, 45.7]] }, "1 × malformed boundary"],
+  [
+    "a boundary that is no list",
+    { areaType: "POLYGON", boundary: null },
+    "1 × object without a type, areaType, boundary",
+  ],
+  ["members that are no objects", [null, 4.8, [triangle]], "3 × member that is no object"],
+  [
+    "a feature that is no object",
+    { type: "FeatureCollection", features: ["Lyon"] },
+    "1 × member that is no object",
+  ],
+  [
+    "features that are no list",
+    { type: "FeatureCollection", features: {} },
+    "1 × malformed FeatureCollection",
+  ],
+  ["a malformed MultiPolygon", { type: "MultiPolygon", coordinates: null }, "1 × malformed MultiPolygon"],
+  ["an object without a type", {}, "1 × object without a type"],
+  ["a box's other members", { west: 4.8, south: 45.7, east: 4.9, north: 45.8, name: "Lyon" }, "name"],
+])("parseGivenAreas names %s beside an area", (_, value, unused) => {
+  const { remarks } = parseGivenAreas(JSON.stringify(polygon), JSON.stringify(value));
+
+  expect(remarks).toEqual([`Not used: ${unused}.`]);
+});
+
 test("parseGivenAreas names everything of GeoJSON that is no area: holes, geometries, properties, heights, members", () => {
   const feature = (geometry: object, properties = {}) => ({ type: "Feature", properties, geometry });
   const collection = {
