@@ -4,13 +4,10 @@ import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { boundsOf } from "../answer/cells.ts";
 import type { Densities, Value } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
-import { themeColours } from "../theme.ts";
-import { colourByState, noDataState, stateOf, suppressedState } from "./cell-state.ts";
+import { isDark, themeColours } from "../theme.ts";
+import { colourByState, stateOf } from "./cell-state.ts";
 import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
 import { cellLayers, lowestLines, repaint, selectedLayer } from "./layers.ts";
-
-/** Above this number, drawn cells are not counted, because it would take too long. */
-const maxCounted = 5_000;
 
 /** The state of a cell before its first hour is shown. */
 const unknownState = 127;
@@ -54,8 +51,6 @@ export class CellSource {
       this.#states[id] = state;
       this.#map.setFeatureState({ source: "cells", id }, { state });
     }
-    // Repaints even if the hour looks the same as before, so that the map becomes idle and its cells are counted.
-    this.#map.triggerRepaint();
   }
 
   /** Marks a cell and moves it into view; for undefined, removes the mark. */
@@ -71,20 +66,6 @@ export class CellSource {
   /** Applies the colours of the current theme. */
   repaint(): void {
     repaint(this.#map, this.#layers());
-  }
-
-  /** Sets, on the map's element, how many cells of each kind are drawn, for tests. */
-  countDrawn(container: HTMLElement): void {
-    if (this.#geohashes.length === 0 || this.#geohashes.length > maxCounted) return;
-    const drawn = { coloured: new Set(), suppressed: new Set(), none: new Set() };
-    for (const { id, state } of this.#map.queryRenderedFeatures({ layers: ["cells"] })) {
-      const isSuppressed = state.state === suppressedState;
-      const kind = isSuppressed ? "suppressed" : state.state === noDataState ? "none" : "coloured";
-      drawn[kind].add(id);
-    }
-    container.dataset.colouredCells = String(drawn.coloured.size);
-    container.dataset.suppressedCells = String(drawn.suppressed.size);
-    container.dataset.noDataCells = String(drawn.none.size);
   }
 
   /**
@@ -121,7 +102,7 @@ export class CellSource {
   }
 
   #cellLayers(): LayerSpecification[] {
-    const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale);
+    const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale, isDark());
     return cellLayers(themeColours(), fill, this.#precision);
   }
 }

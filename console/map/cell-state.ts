@@ -2,7 +2,6 @@
 import type { ExpressionSpecification } from "maplibre-gl";
 import type { Value } from "../answer/densities.ts";
 import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
-import { isDark } from "../theme.ts";
 
 /** The state of a cell whose count is suppressed. Classes of densities are states from 0. */
 export const suppressedState = -1;
@@ -18,9 +17,9 @@ export function stateOf({ dataType, density = 0 }: Value, scale: Scale): number 
   return dataType === "LOW_DENSITY" ? suppressedState : classOf(density, scale);
 }
 
-/** The colour of a cell by its state, in the current theme; transparent for cells without a class. */
-export function colourByState(scale: Scale): ExpressionSpecification {
-  const cases = coloursOf(scale, isDark()).flatMap((colour, index) => [index, colour]);
+/** The colour of a cell by its state; transparent for cells without a class. */
+export function colourByState(scale: Scale, isDark: boolean): ExpressionSpecification {
+  const cases = coloursOf(scale, isDark).flatMap((colour, index) => [index, colour]);
   return ["match", stateOfCell, ...cases, "rgba(0,0,0,0)"] as unknown as ExpressionSpecification;
 }
 

@@ -3,12 +3,13 @@ import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibr
 import type { Rectangle } from "../answer/beside.ts";
 import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../assets.ts";
+import { element } from "../dom.ts";
 import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
 import { CellSource } from "./cell-source.ts";
 import { areaRing, boxRing, continuous, empty, linesOf, type Position, positionOf } from "./geojson.ts";
-import { type Ground, loadGround } from "./ground.ts";
+import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { dots, hatching } from "./patterns.ts";
 
@@ -43,8 +44,10 @@ export async function createMap(
   onCell: (index: number | undefined) => void,
 ): Promise<DensityMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
-  const ground = await loadGround(mapStyle);
-  const map = await loadedMap(container, ground);
+  const { map, ground } = await mapOnGround(container, await loadGround(mapStyle));
+  element("base-map-credits").hidden = !ground.isBase;
+  // Where the browser's tools, and tests, find what is drawn.
+  Object.assign(container, { map });
   addPatterns(map);
   addLineLayers(map);
   const cells = new CellSource(map);
@@ -55,7 +58,6 @@ export async function createMap(
     repaint(map, lineLayers(colours));
     cells.repaint();
   });
-  map.on("idle", () => cells.countDrawn(container));
   reportClicks(map, onCell);
   ground.addNote(map);
 
@@ -103,9 +105,21 @@ export async function createMap(
   };
 }
 
+/** Creates the map on a ground or, if that is an operator's style which is not valid, on the base map. */
+async function mapOnGround(container: HTMLElement, ground: Ground) {
+  try {
+    return { map: await loadedMap(container, ground), ground };
+  } catch (error) {
+    if (ground.isBase || !(error instanceof Error)) throw error;
+    const base = groundInstead(error);
+    return { map: await loadedMap(container, base), ground: base };
+  }
+}
+
 /**
  * Creates the MapLibre map, without tilt and rotation, and waits until its style is known. It does not wait until the
  * style is drawn: what is asked of the API meanwhile is on its way.
+ * @throws {Error} if the style is not valid.
  */
 async function loadedMap(container: HTMLElement, { style, isBase }: Ground): Promise<MapLibreMap> {
   const map = new maplibregl.Map({
@@ -124,8 +138,14 @@ async function loadedMap(container: HTMLElement, { style, isBase }: Ground): Pro
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
   map.addControl(new maplibregl.ScaleControl({ maxWidth: 120 }), "top-left");
-  await new Promise<void>((resolve) => map.once("style.load", () => resolve()));
-  return map;
+  const problem = await new Promise<Error | undefined>((resolve) => {
+    map.once("style.load", () => resolve(undefined));
+    // Before it has loaded, a style has no sources whose errors these could be.
+    map.once("error", ({ error }) => resolve(error));
+  });
+  if (problem === undefined) return map;
+  map.remove();
+  throw new Error(`It is not a valid style: ${problem.message}.`);
 }
 
 /** Adds the layers of lines, below the labels of an operator's map. */

@@ -11,15 +11,17 @@ export function isArchive(address: string): boolean {
 /**
  * Loads the operator's map.
  * @param address a MapLibre style, or a PMTiles archive.
- * @throws {Error} if it cannot be loaded, or is neither.
+ * @throws {Error} if it cannot be loaded. Whether a style is valid shows when a map takes it.
  */
 export async function operatorStyle(address: string): Promise<StyleSpecification> {
   if (isArchive(address)) return await archiveStyle(address);
   const response = await fetch(address);
   if (!response.ok) throw new Error(`The status is ${response.status}.`);
   const text = await response.text();
+  const style: unknown = JSON.parse(text);
+  if (typeof style !== "object" || style === null) throw new Error("It is not a MapLibre style.");
   if (text.includes('"pmtiles://')) await readArchives();
-  return JSON.parse(text) as StyleSpecification;
+  return style as StyleSpecification;
 }
 
 /** Lets MapLibre read archives of tiles, whose addresses begin with `pmtiles://`. */

@@ -2,6 +2,7 @@
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, vi } from "vitest";
+import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium } from "../support/chromium.ts";
 import { isWhole } from "../support/sample.ts";
 
@@ -110,21 +111,30 @@ interface CellCounts {
 /** Waits until the map has drawn as many cells of each kind as the panel names. */
 export async function cellsDrawn(page: Page): Promise<CellCounts> {
   await page.waitForSelector("#published-cells");
-  const read = async () => await page.evaluate<{ drawn: CellCounts; named: CellCounts }>(readCounts);
+  const read = async () => await page.evaluate<{ drawn: unknown; named: CellCounts }>(readCounts);
   const drawnAsNamed = async () => {
     const { drawn, named } = await read();
     expect(drawn).toEqual(named);
-    return drawn;
+    return named;
   };
   return await vi.waitFor(drawnAsNamed, { timeout: patience, interval: 200 });
 }
 
-/** Runs in the page: what the map says it has drawn, and what the panel names. */
+/** Runs in the page: what the map has drawn once it has drawn everything, and what the panel names. */
 const readCounts = `(() => {
-  const { colouredCells, suppressedCells, noDataCells } = document.getElementById("map").dataset;
+  const { map } = document.getElementById("map");
+  const isDrawn = map.loaded() && !map.isMoving();
+  const states = new Map(
+    map.queryRenderedFeatures({ layers: ["cells"] }).map(({ id, state }) => [id, state.state]),
+  );
+  const count = (isCounted) => [...states.values()].filter(isCounted).length;
   const named = (id) => Number(document.getElementById(id).textContent.replaceAll(",", ""));
   return {
-    drawn: { published: Number(colouredCells), suppressed: Number(suppressedCells), noData: Number(noDataCells) },
+    drawn: isDrawn && {
+      published: count((state) => state >= 0),
+      suppressed: count((state) => state === ${suppressedState}),
+      noData: count((state) => state === ${noDataState}),
+    },
     named: {
       published: named("published-cells"),
       suppressed: named("suppressed-cells"),

@@ -54,17 +54,26 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
     },
   );
 
-  test("the map is the service's own, and says so, if the operator's cannot be loaded", {
-    timeout: 2 * patience,
-  }, async () => {
-    const { page } = await openWithMap("missing.json");
-    await logIn(page);
-    await cellsDrawn(page);
+  test.each([
+    ["is missing", "missing.json", "The status is 404."],
+    ["is no style but names tiles", "tiles.json", "It is not a valid style: "],
+    ["is never answered", "silent.json", "Its host did not answer within 10 seconds."],
+  ])(
+    "the map is the service's own, and says why, if the operator's %s",
+    {
+      timeout: 2 * patience,
+    },
+    async (_, file, reason) => {
+      const { page } = await openWithMap(file);
+      await logIn(page);
+      await cellsDrawn(page);
 
-    expect(await page.textContent("#map-note")).toContain("The operator’s map cannot be loaded");
-    expect(await page.isVisible("#base-map-credits")).toBe(true);
-    await page.context().close();
-  });
+      expect(await page.textContent("#map-note")).toContain("The operator’s map cannot be loaded");
+      expect(await page.textContent("#map-note")).toContain(reason);
+      expect(await page.isVisible("#base-map-credits")).toBe(true);
+      await page.context().close();
+    },
+  );
 
   /** Opens the page with a file of the host in place of the style. */
   async function openWithMap(file: string) {
@@ -115,8 +124,10 @@ async function startMapHost(): Promise<MapHost> {
     const files = new Map([
       ["/style.json", Buffer.from(JSON.stringify(styleAt(origin)))],
       ["/city.pmtiles", archive],
+      ["/tiles.json", Buffer.from(JSON.stringify({ tilejson: "3.0.0", tiles: [`${origin}/{z}/{x}/{y}`] }))],
     ]);
     const path = request.url ?? "";
+    if (path === "/silent.json") return;
     const file = files.get(path);
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
     const status = file === undefined ? 404 : from === undefined ? 200 : 206;
