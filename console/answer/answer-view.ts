@@ -2,7 +2,7 @@ import { element } from "../dom.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { Densities } from "./densities.ts";
-import { hideLegend, type ScaleName, showLegend } from "./legend.ts";
+import { hideLegend, type ScaleName, showLegend, unfoldLegend } from "./legend.ts";
 import { fixedScale, type Scale, scaleOf } from "./scale.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -51,6 +51,7 @@ export class AnswerView {
   select(index: number | undefined): void {
     this.#selected = index;
     this.#options.map.cells.select(index);
+    unfoldLegend();
     this.#showCell();
   }
 
@@ -70,8 +71,8 @@ export class AnswerView {
     map.library.off("move", this.#placeCell);
     map.library.off("resize", this.#placeCell);
     removeEventListener("keydown", this.#onKey);
+    this.select(undefined);
     map.cells.show(undefined, this.#scale);
-    showCell(undefined);
     hideLegend();
   }
 

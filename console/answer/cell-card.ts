@@ -7,7 +7,7 @@ import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
 import type { Densities, Value } from "./densities.ts";
-import { foldLegend, unfoldLegend } from "./legend.ts";
+import { foldLegend } from "./legend.ts";
 
 interface ShownCell {
   readonly densities: Densities;
@@ -25,18 +25,18 @@ export function showCell(shown: ShownCell | undefined): void {
   const wasOpen = place.querySelector("details")?.open ?? false;
   place.replaceChildren();
   const card = shown && cellCard(shown, wasOpen);
-  if (card === undefined) unfoldLegend();
-  else place.append(card);
+  if (card !== undefined) place.append(card);
 }
 
 /**
  * Moves the card beside its cell on the map, where it covers neither the legend nor, if possible, the map's buttons. A
- * legend that leaves no room is folded until the card is closed. On a phone, the card stays below the map.
+ * legend that leaves no room is folded, unless the user has opened it since the cell was chosen. On a phone, the card
+ * stays below the map.
  */
 export function placeCell(cell: Rectangle): void {
   const place = element("cell");
   const card = place.firstElementChild;
-  if (!(card instanceof HTMLElement)) return;
+  if (!(card instanceof HTMLElement) || getComputedStyle(card).position === "static") return;
   const size = { width: card.offsetWidth, height: card.offsetHeight };
   const stage = { width: place.clientWidth, height: place.clientHeight };
   const without = (...selectors: readonly string[]) =>

@@ -31,7 +31,7 @@ export function showLegend({ scale, name, threshold, onScale }: LegendOptions): 
     html(
       "details",
       { class: "card legend", open: isOpen },
-      html("summary", {}, "People per km²"),
+      html("summary", { click: leaveToUser }, "People per km²"),
       html(
         "ul",
         {},
@@ -50,19 +50,28 @@ export function showLegend({ scale, name, threshold, onScale }: LegendOptions): 
 /** Whether the legend was open before it was folded for a card. */
 let isFoldedForCard = false;
 
-/** Folds the legend to make room for a card; does nothing if it is folded. */
+/** Whether the user has opened or folded the legend since the cell was chosen. */
+let isLeftToUser = false;
+
+function leaveToUser(): void {
+  isFoldedForCard = false;
+  isLeftToUser = true;
+}
+
+/** Folds the legend to make room for a card; does nothing if it is folded, or the user has opened it. */
 export function foldLegend(): void {
   const details = element("legend").querySelector("details");
-  if (details === null || !details.open) return;
+  if (details === null || !details.open || isLeftToUser) return;
   details.open = false;
   isFoldedForCard = true;
 }
 
-/** Opens the legend again that was folded to make room. */
+/** Opens the legend again that was folded to make room; the next card may fold it, whatever the user did before. */
 export function unfoldLegend(): void {
   const details = element("legend").querySelector("details");
   if (isFoldedForCard && details !== null) details.open = true;
   isFoldedForCard = false;
+  isLeftToUser = false;
 }
 
 /** Hides the legend. */
