@@ -22,6 +22,11 @@ export function combinedBasis(ofAreas: readonly (Basis | undefined)[]): Basis {
   return others.length > 0 ? "MIXED" : basis;
 }
 
+/** Whether the hours of which something is stored all have the same basis. */
+export function haveOneBasis(bases: readonly Basis[]): boolean {
+  return new Set(bases.filter((basis) => basis !== "NONE")).size <= 1;
+}
+
 /** A basis in words: `typical weekday`; nothing for an hour of which nothing is stored. */
 export function basisText(basis: Basis): string {
   const texts = { OBSERVED: "observed", TYPICAL: "typical weekday", MIXED: "partly observed", NONE: "" };

@@ -2,7 +2,7 @@
 import { element, html, svg } from "../dom.ts";
 import { compact, whole } from "../numbers.ts";
 import { dayLabel, hourLabel, zoneName } from "../time.ts";
-import { basisText } from "./basis.ts";
+import { basisText, haveOneBasis } from "./basis.ts";
 import type { Densities, Hour } from "./densities.ts";
 
 const playMilliseconds = 700;
@@ -16,6 +16,7 @@ export class Timeline {
   readonly #label = html("output", { class: "hour" });
   readonly #people = html("strong", { class: "people" });
   readonly #basis = html("span");
+  readonly #hasOneBasis: boolean;
   readonly #bars: readonly HTMLElement[];
   readonly #slider: HTMLInputElement;
   readonly #play: HTMLButtonElement;
@@ -26,6 +27,7 @@ export class Timeline {
   constructor({ hours }: Densities, onHour: (hour: number) => void, initial: number) {
     this.#hours = hours;
     this.#onHour = onHour;
+    this.#hasOneBasis = haveOneBasis(hours.map(({ basis }) => basis));
     this.#bars = hourBars(hours);
     this.#slider = html("input", {
       type: "range",
@@ -92,7 +94,8 @@ export class Timeline {
     this.#slider.setAttribute("aria-valuetext", words.join(", "));
     this.#label.textContent = label;
     this.#people.textContent = whole(people);
-    this.#basis.textContent = basisText(basis);
+    const isOfAll = this.#hasOneBasis && this.#last > 0 && basis !== "NONE";
+    this.#basis.textContent = `${basisText(basis)}${isOfAll ? ", as all hours" : ""}`;
     this.#basis.className = `basis ${basis}`;
     this.#onHour(hour);
   }
@@ -110,7 +113,11 @@ export class Timeline {
     const last = this.#hours.at(-1)?.start ?? first;
     return html(
       "div",
-      { class: "timeline", role: "group", "aria-label": "Hours" },
+      {
+        class: this.#hasOneBasis ? "timeline" : "timeline has-bases",
+        role: "group",
+        "aria-label": "Hours",
+      },
       this.#play,
       html(
         "div",
@@ -176,8 +183,8 @@ function barLimits(hours: readonly Hour[]): HTMLElement {
 }
 
 /**
- * A bar for each hour: the one with the fewest people is lowest, the peak is highest. Those of hours that were not all
- * observed are striped.
+ * A bar for each hour: the one with the fewest people is lowest, the peak is highest. Among observed hours, those that
+ * were not, or only in part, are striped.
  */
 function hourBars(hours: readonly Hour[]): readonly HTMLElement[] {
   const people = hours.map((hour) => hour.people);

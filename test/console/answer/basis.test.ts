@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseBases, qualityText } from "../../../console/answer/basis.ts";
+import { haveOneBasis, parseBases, qualityText } from "../../../console/answer/basis.ts";
 import { basisList } from "../../../functions/population-density/answer/basis.ts";
 
 test("parseBases reads the basis of each hour as the service writes them", () => {
@@ -22,4 +22,11 @@ test("qualityText names error, days and share within range in two digits, and is
     "Typical weekdays were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
   );
   expect(qualityText(quality)).toBeUndefined();
+});
+
+test.each([
+  [true, "hours of one basis, some without any", ["TYPICAL", "NONE", "TYPICAL"]],
+  [false, "observed and typical hours", ["OBSERVED", "TYPICAL"]],
+] as const)("haveOneBasis is %s for %s", (expected, _, bases) => {
+  expect(haveOneBasis(bases)).toBe(expected);
 });
