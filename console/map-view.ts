@@ -195,11 +195,13 @@ class MapView {
     this.#retrieval = retrieval;
     const progress = progressNote(() => {
       retrieval.abort();
-      progress.element.replaceWith(html("p", { class: "note" }, "Cancelled."));
-      announce("Cancelled.");
+      const note = html("p", { class: "note", tabindex: -1 }, "Cancelled.");
+      progress.element.replaceWith(note);
+      note.focus();
     });
     const notes = [...place.notice.querySelectorAll(".unread")];
     place.notice.replaceChildren(...notes, progress.element);
+    announce("Asking…");
     const requests = requestsOf(query);
     try {
       const densities = await retrieveDensities(requests, retrieval.signal, (index) =>
