@@ -1342,7 +1342,7 @@ export interface components {
             readonly people?: number;
             /** @description Sum of the lower ends of the ranges × area. */
             readonly minPeople?: number;
-            /** @description Sum of the upper ends of the ranges × area. */
+            /** @description Sum of the upper ends of the ranges × covered area. */
             readonly maxPeople?: number;
             /** @description The cell with the greatest density, the first of equals. Absent without an estimate. */
             readonly densestCell?: {
@@ -1361,7 +1361,7 @@ export interface components {
         /** @description The cells of a class of ground risk. */
         readonly GroundRiskClass: {
             /**
-             * @description `BELOW_5` to `BELOW_50000`: the density is below so many people per km², and not below the class before; `FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.
+             * @description `BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before; `FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.
              * @enum {string}
              */
             readonly class: "BELOW_5" | "BELOW_50" | "BELOW_500" | "BELOW_5000" | "BELOW_50000" | "FROM_50000" | "LOW_DENSITY" | "NO_DATA";

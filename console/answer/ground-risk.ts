@@ -44,7 +44,11 @@ export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
     "details",
     { class: "ground-risk" },
     html("summary", {}, "Ground risk"),
-    html("p", { class: "note" }, "Area in each population band of SORA 2.5, in the hour that is shown."),
+    html(
+      "p",
+      { class: "note" },
+      "Area in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown.",
+    ),
     html("table", {}, html("thead", {}, head), rows),
     extremesOf(hours),
   );
@@ -54,9 +58,9 @@ export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
 /** A row for each class that has a cell. */
 function rowsOf({ values }: Hour, areas: readonly number[]): HTMLElement[] {
   const classes = new CellsByClass();
-  for (const [index, { dataType, density }] of values.entries()) {
+  for (const [index, { dataType, max }] of values.entries()) {
     const isEstimate = dataType === "DENSITY_ESTIMATION";
-    classes.add(isEstimate ? populationBandOf(density ?? 0) : dataType, areas[index] ?? 0);
+    classes.add(isEstimate ? populationBandOf(max ?? 0) : dataType, areas[index] ?? 0);
   }
   return classes
     .list()

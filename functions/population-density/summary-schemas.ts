@@ -41,7 +41,7 @@ const groundRiskClass = z
     class: z.enum(groundRiskClasses).check(
       z.meta({
         description: [
-          "`BELOW_5` to `BELOW_50000`: the density is below so many people per km², and not below the class before;",
+          "`BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before;",
           "`FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is",
           "controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.",
         ].join(" "),
@@ -63,7 +63,7 @@ const hourSummary = z
       ),
     ),
     minPeople: z.optional(whole("Sum of the lower ends of the ranges × area.")),
-    maxPeople: z.optional(whole("Sum of the upper ends of the ranges × area.")),
+    maxPeople: z.optional(whole("Sum of the upper ends of the ranges × covered area.")),
     densestCell: described(
       z.optional(densestCell),
       "The cell with the greatest density, the first of equals. Absent without an estimate.",

@@ -2,12 +2,13 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type * as z from "zod";
-import { bodyOf } from "../../functions/population-density/answer/json.ts";
+import { type Answer, bodyOf } from "../../functions/population-density/answer/json.ts";
 import {
   retrievePopulationDensity,
   summarizePopulationDensity,
 } from "../../functions/population-density/contract.ts";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
+import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { populationBandOf } from "../../functions/population-density/summary/ground-risk.ts";
 import { type Summary, summaryOf } from "../../functions/population-density/summary/summary.ts";
 import { summaryFormats } from "../../functions/population-density/summary/summary-formats.ts";
@@ -24,13 +25,19 @@ type PublishedCell =
 
 const published = (body: unknown) => retrievePopulationDensity.responses[200].parse(body);
 
+/** The covered shares of the cells in each hour, by their geohashes. */
+type Shares = readonly ReadonlyMap<string, number>[];
+
 /** What a caller computes of the answer to a request for densities, as plainly as can be. */
-function computedFrom({ status, timedPopulationDensityData }: PublishedDensities): Summary {
+function computedFrom(
+  { status, timedPopulationDensityData }: PublishedDensities,
+  shares: Shares = [],
+): Summary {
   const intervals = timedPopulationDensityData.map(
-    ({ startTime, endTime, cellPopulationDensityData: cells }) => ({
+    ({ startTime, endTime, cellPopulationDensityData: cells }, hour) => ({
       startTime,
       endTime,
-      ...peopleIn(cells),
+      ...peopleIn(cells, (geohash) => shares[hour]?.get(geohash) ?? 1),
       groundRisk: classes.map((name) => {
         const ofClass = cells.filter((cell) => classOf(cell) === name);
         return { class: name, cells: ofClass.length, areaKm2: Number(areaOf(ofClass).toPrecision(6)) };
@@ -63,28 +70,43 @@ const classes = [
   "NO_DATA",
 ] as const;
 
-function classOf({ dataType, pplDensity = 0 }: PublishedCell) {
+function classOf({ dataType, maxPplDensity = 0 }: PublishedCell) {
   if (dataType !== "DENSITY_ESTIMATION") return dataType;
-  return classes[[5, 50, 500, 5_000, 50_000].filter((limit) => pplDensity >= limit).length];
+  return classes[[5, 50, 500, 5_000, 50_000].filter((limit) => maxPplDensity >= limit).length];
 }
 
 const areaOf = (cells: readonly PublishedCell[]) =>
   cells.reduce((sum, { geohash }) => sum + cellArea(geohash), 0);
 
-function peopleIn(cells: readonly PublishedCell[]) {
+function peopleIn(cells: readonly PublishedCell[], shareOf: (geohash: string) => number) {
   const estimates = cells.flatMap(({ geohash, pplDensity, minPplDensity = 0, maxPplDensity = 0 }) =>
     pplDensity === undefined ? [] : [{ geohash, pplDensity, minPplDensity, maxPplDensity }],
   );
   const [densestCell] = estimates.toSorted((one, other) => other.pplDensity - one.pplDensity);
   if (densestCell === undefined) return {};
-  const sum = (name: "pplDensity" | "minPplDensity" | "maxPplDensity") =>
-    estimates.reduce((people, cell) => people + cell[name] * cellArea(cell.geohash), 0);
+  const sum = (name: "pplDensity" | "minPplDensity" | "maxPplDensity", share = (_: string) => 1) =>
+    estimates.reduce((people, cell) => people + cell[name] * cellArea(cell.geohash) * share(cell.geohash), 0);
   return {
     people: Math.round(sum("pplDensity")),
     minPeople: Math.floor(sum("minPplDensity")),
-    maxPeople: Math.ceil(sum("maxPplDensity")),
+    maxPeople: Math.ceil(sum("maxPplDensity", shareOf)),
     densestCell,
   };
+}
+
+async function sharesIn({ precision, tiles, hours, openHour }: Answer): Promise<Shares> {
+  const shares: Map<string, number>[] = [];
+  for (const hour of hours.keys()) {
+    const ofHour = new Map<string, number>();
+    for (const [index, { geohash, cells }] of tiles.entries()) {
+      const opened = await openHour(index, hour);
+      for (const cell of cells) {
+        ofHour.set(`${geohash}${suffixesOf(precision)[cell]}`, opened?.share(cell) ?? 0);
+      }
+    }
+    shares.push(ofHour);
+  }
+  return shares;
 }
 
 describe("the summary of an answer", () => {
@@ -93,7 +115,7 @@ describe("the summary of an answer", () => {
     await fc.assert(
       fc.asyncProperty(ofThisTime, async (answer) => {
         const body = JSON.parse(Buffer.concat(await collect(bodyOf(answer))).toString());
-        expect(await summaryOf(answer)).toEqual(computedFrom(published(body)));
+        expect(await summaryOf(answer)).toEqual(computedFrom(published(body), await sharesIn(answer)));
       }),
       { numRuns: runs(300, 40) },
     );

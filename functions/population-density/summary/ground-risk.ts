@@ -23,8 +23,8 @@ export const groundRiskClasses = [
 export type GroundRiskClass = (typeof groundRiskClasses)[number];
 
 /**
- * The band of a published density.
- * @param density people per km², at least 0.
+ * The band of a published estimate.
+ * @param density the upper end of its range in people per km², at least 0: whoever flies must not underestimate.
  */
 export function populationBandOf(density: number): GroundRiskClass {
   return populationBands.find(({ below }) => density < below)?.name ?? "FROM_50000";

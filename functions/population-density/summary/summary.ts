@@ -91,14 +91,15 @@ async function hourSummaryOf(
 ): Promise<HourSummary> {
   const sums = new Sums();
   for (const [tile, { cells, geohashes, areas }] of placed.entries()) {
-    const { codes, below, above } = (await openHour(tile, index)) ?? hourWithoutData;
+    const opened = (await openHour(tile, index)) ?? hourWithoutData;
+    const { codes, below, above } = opened;
     for (const [place, cell] of cells.entries()) {
       const code = codes[cell] ?? noDataCode;
       const area = areas[place] ?? 0;
       if (code === noDataCode) sums.classes.add("NO_DATA", area);
       else if (code === suppressedCode) sums.classes.add("LOW_DENSITY", area);
       else {
-        sums.addEstimate(geohashes[place] ?? "", area, {
+        sums.addEstimate(geohashes[place] ?? "", area, opened.share(cell), {
           pplDensity: densityOf(code),
           minPplDensity: minimumOf(code, below[cell] ?? 0),
           maxPplDensity: maximumOf(code, above[cell] ?? 0),
@@ -116,13 +117,17 @@ class Sums {
   #people = { value: 0, min: 0, max: 0 };
   #densest: DensestCell | undefined;
 
-  addEstimate(geohash: string, area: number, density: Omit<DensestCell, "geohash">): void {
-    this.classes.add(populationBandOf(density.pplDensity), area);
+  /**
+   * The upper end of a range is a density of what is covered of the cell, so only that share of it is multiplied by it;
+   * and the band of a cell is that of the upper end, so that a coarse precision understates no risk.
+   */
+  addEstimate(geohash: string, area: number, share: number, density: Omit<DensestCell, "geohash">): void {
+    this.classes.add(populationBandOf(density.maxPplDensity), area);
     const { value, min, max } = this.#people;
     this.#people = {
       value: value + density.pplDensity * area,
       min: min + density.minPplDensity * area,
-      max: max + density.maxPplDensity * area,
+      max: max + density.maxPplDensity * area * share,
     };
     if (this.#densest === undefined || density.pplDensity > this.#densest.pplDensity) {
       this.#densest = { geohash, ...density };
