@@ -5,7 +5,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
+import { decide, policySchema } from "../../tools/local/iam-policy.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { everyScope } from "../support/scopes.ts";
 import { sharedService } from "../support/service.ts";
@@ -49,7 +49,7 @@ function decisionsFor(granted: readonly string[], routes: RoutesByScope, asked: 
   const caller = { client: "client-1", scopes: [...granted], expires: 1 };
   const policy = policyFor(caller, asked[0]?.arn ?? "", routes);
   const document = policySchema.parse(policy.policyDocument);
-  return asked.map(({ arn }) => decide(document, arn));
+  return asked.map(({ arn }) => decide(document, "execute-api:Invoke", arn));
 }
 
 const allowed = (granted: readonly string[], asked: readonly Method[]) =>
@@ -104,7 +104,9 @@ describe("policyFor", () => {
     const caller = { client: "client-1", scopes: [...everyScope], expires: 1 };
     const document = policySchema.parse(policyFor(caller, methods[0]?.arn ?? "", wired).policyDocument);
 
-    expect(others.map(({ arn }) => decide(document, arn))).toEqual(others.map(() => "implicit deny"));
+    expect(others.map(({ arn }) => decide(document, "execute-api:Invoke", arn))).toEqual(
+      others.map(() => "implicit deny"),
+    );
   });
 
   test("policyFor returns the same policy for each route of a scope, as API Gateway caches it for all", () => {

@@ -213,3 +213,44 @@ test.each([
 ])("Template refuses what is not supported locally, by its name: %s", (message, type, properties) => {
   expect(() => templateOf({}, {}, { One: [type, properties] })).toThrow(message);
 });
+
+const uri = {
+  "Fn::Sub": "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/${Live}/invocations",
+};
+const role = { "Fn::GetAtt": ["Role", "Arn"] };
+const method = (Credentials: unknown) => ({
+  HttpMethod: "GET",
+  AuthorizationType: "NONE",
+  ResourceId: { "Fn::GetAtt": ["Api", "RootResourceId"] },
+  Integration: { Type: "AWS_PROXY", Uri: uri, Credentials },
+});
+const authorizer = (AuthorizerCredentials: unknown) => ({
+  Type: "TOKEN",
+  AuthorizerUri: uri,
+  AuthorizerCredentials,
+  IdentitySource: "method.request.header.Authorization",
+  IdentityValidationExpression: "^.+$",
+  AuthorizerResultTtlInSeconds: 60,
+});
+
+/** A template with a caller that invokes an alias by a role with rights to `Resource`. */
+function templateWithRole(type: string, caller: Record<string, unknown>, Resource: unknown): Template {
+  const rights = { Statement: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource }] };
+  const Policies = [{ PolicyName: "Rights", PolicyDocument: rights }];
+  return templateOf({}, {}, { Role: ["AWS::IAM::Role", { Policies }], Caller: [type, caller] });
+}
+
+test.each([
+  ["AWS::ApiGateway::Method", method],
+  ["AWS::ApiGateway::Authorizer", authorizer],
+])("Template refuses an %s unless its role may invoke the alias that it calls", (type, callerBy) => {
+  const { api } = templateWithRole(type, callerBy(role), { Ref: "Live" });
+  expect([...api.routes, ...api.authorizers]).toHaveLength(1);
+
+  expect(() => templateWithRole(type, callerBy(role), { "Fn::GetAtt": ["Run", "Arn"] })).toThrow(
+    "Caller calls arn:aws:lambda:eu-west-1:000000000000:function:Run:live, which the policies of Role do not allow",
+  );
+  expect(() => templateWithRole(type, callerBy("arn:none"), { Ref: "Live" })).toThrow(
+    "Caller assumes arn:none, which is not a role of the template",
+  );
+});

@@ -3,10 +3,10 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
 import * as z from "zod";
+import { decide, policySchema } from "../iam-policy.ts";
 import { InvocationError } from "../lambda/invocation-error.ts";
 import type { AuthorizerDefinition } from "../template/rest-api.ts";
 import { GatewayError } from "./gateway-responses.ts";
-import { decide, policySchema } from "./policy.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 const cachedTokens = 1_000;
@@ -51,7 +51,7 @@ export class Authorizer {
     const answer = remembered ?? (await this.#ask(token, methodArn));
     if (remembered === undefined) this.#remember(token, answer);
 
-    const decision = decide(answer.policyDocument, methodArn);
+    const decision = decide(answer.policyDocument, "execute-api:Invoke", methodArn);
     if (decision !== "allow") {
       throw new GatewayError("ACCESS_DENIED", decision, { context: answer.context });
     }

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { calledFunction, type LocalFunction } from "./functions.ts";
+import { requireInvoker } from "./invoking-role.ts";
 import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./method-settings.ts";
 import {
   type MockIntegration,
@@ -29,6 +30,7 @@ const resourceSchema = z.object({
 const functionSchema = z.object({
   Type: z.literal("AWS_PROXY"),
   Uri: z.string(),
+  Credentials: z.string().optional(),
   ResponseTransferMode: z.enum(["BUFFERED", "STREAM"]).default("BUFFERED"),
   TimeoutInMillis: z.coerce.number().int().positive().default(29_000),
 });
@@ -43,6 +45,7 @@ const methodSchema = z.object({
 const authorizerSchema = z.object({
   Type: z.literal("TOKEN"),
   AuthorizerUri: z.string(),
+  AuthorizerCredentials: z.string().optional(),
   IdentitySource: z.string().regex(/^method\.request\.header\.[^,\s]+$/),
   IdentityValidationExpression: z.string(),
   AuthorizerResultTtlInSeconds: z.coerce.number().int().min(1).max(3600),
@@ -106,7 +109,8 @@ export interface RestApi {
 
 /**
  * Reads the REST API of a template, which must have exactly one.
- * @throws {Error} naming a method or an authorizer of a kind that is not supported locally.
+ * @throws {Error} naming a method or an authorizer of a kind that is not supported locally, or whose role may not invoke
+ * its function.
  */
 export function readRestApi(resources: Resources, functions: readonly LocalFunction[]): RestApi {
   const logicalId = theOne(resources, "AWS::ApiGateway::RestApi");
@@ -189,17 +193,20 @@ function readRoute(
     integration:
       Integration.Type === "MOCK"
         ? mockIntegration(logicalId, Integration, method.MethodResponses)
-        : functionIntegration(functions, logicalId, Integration),
+        : functionIntegration(resources, functions, logicalId, Integration),
   };
 }
 
 function functionIntegration(
+  resources: Resources,
   functions: readonly LocalFunction[],
   logicalId: string,
-  { Uri, ResponseTransferMode, TimeoutInMillis }: z.output<typeof functionSchema>,
+  { Uri, Credentials, ResponseTransferMode, TimeoutInMillis }: z.output<typeof functionSchema>,
 ): FunctionIntegration {
+  const arn = invokedArn(logicalId, Uri, ResponseTransferMode);
+  if (Credentials !== undefined) requireInvoker(resources, logicalId, Credentials, arn);
   return {
-    functionLogicalId: integrated(functions, logicalId, Uri, ResponseTransferMode),
+    functionLogicalId: calledFunction(functions, logicalId, arn).logicalId,
     timeoutMilliseconds: TimeoutInMillis,
     isStreamed: ResponseTransferMode === "STREAM",
   };
@@ -210,14 +217,13 @@ function readAuthorizer(
   functions: readonly LocalFunction[],
   logicalId: string,
 ): AuthorizerDefinition {
-  const authorizer = resources.properties(logicalId, authorizerSchema, [
-    "AuthorizerCredentials",
-    "Name",
-    "RestApiId",
-  ]);
+  const authorizer = resources.properties(logicalId, authorizerSchema, ["Name", "RestApiId"]);
+  const { AuthorizerCredentials } = authorizer;
+  const arn = invokedArn(logicalId, authorizer.AuthorizerUri, "BUFFERED");
+  if (AuthorizerCredentials !== undefined) requireInvoker(resources, logicalId, AuthorizerCredentials, arn);
   return {
     logicalId,
-    functionLogicalId: integrated(functions, logicalId, authorizer.AuthorizerUri),
+    functionLogicalId: calledFunction(functions, logicalId, arn).logicalId,
     headerName: authorizer.IdentitySource.slice("method.request.header.".length),
     validationExpression: new RegExp(authorizer.IdentityValidationExpression),
     cacheSeconds: authorizer.AuthorizerResultTtlInSeconds,
@@ -243,14 +249,10 @@ const invocationPaths = {
   STREAM: /\bpath\/2021-11-15\/functions\/([^/]+)\/response-streaming-invocations$/,
 } as const;
 
-function integrated(
-  functions: readonly LocalFunction[],
-  logicalId: string,
-  uri: string,
-  mode: keyof typeof invocationPaths = "BUFFERED",
-): string {
+/** The ARN of the function, or of its alias, that an integration invokes. */
+function invokedArn(logicalId: string, uri: string, mode: keyof typeof invocationPaths): string {
   const arn = invocationPaths[mode].exec(uri)?.[1];
   if (arn === undefined)
     throw new Error(`${logicalId} cannot call ${uri} with response transfer mode ${mode}`);
-  return calledFunction(functions, logicalId, arn).logicalId;
+  return arn;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
+import { decide, policySchema } from "../../tools/local/iam-policy.ts";
 
 const arn = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod/GET/things/1";
 const api = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod";
@@ -13,7 +13,7 @@ const statement = (
   Resource,
 });
 const decided = (...Statement: unknown[]) =>
-  decide(policySchema.parse({ Version: "2012-10-17", Statement }), arn);
+  decide(policySchema.parse({ Version: "2012-10-17", Statement }), "execute-api:Invoke", arn);
 
 test.each([
   ["*", "allow"],
@@ -36,7 +36,7 @@ test("decide returns an explicit deny when any statement denies, in any order", 
   expect(decided(statement("Allow", "*"), statement("Deny", [`${api}/x`, arn]))).toBe("explicit deny");
 });
 
-test("decide ignores statements without an execute-api action", () => {
+test("decide ignores statements about other actions", () => {
   expect(decided(statement("Allow", "*", "s3:*"))).toBe("implicit deny");
   expect(decided(statement("Allow", "*", ["s3:*", "execute-api:*"]))).toBe("allow");
   expect(decided(statement("Deny", "*", "lambda:*"), statement("Allow", "*", "EXECUTE-API:invoke"))).toBe(
@@ -46,7 +46,7 @@ test("decide ignores statements without an execute-api action", () => {
 
 test("decide takes a bounded time for any pattern", () => {
   const policy = policySchema.parse({ Statement: statement("Allow", `${"*a".repeat(200)}b`) });
-  expect(decide(policy, "a".repeat(5_000))).toBe("implicit deny");
+  expect(decide(policy, "execute-api:Invoke", "a".repeat(5_000))).toBe("implicit deny");
 });
 
 test.each([

@@ -23,15 +23,15 @@ export const policySchema = z.object({
 /** A parsed policy document. */
 export type Policy = z.output<typeof policySchema>;
 
-/** A policy's decision on a method. API Gateway distinguishes an implicit deny from an explicit one. */
+/** A policy's decision. API Gateway distinguishes an implicit deny from an explicit one. */
 export type Decision = "allow" | "explicit deny" | "implicit deny";
 
-/** Evaluates a policy for a method. */
-export function decide(policy: Policy, methodArn: string): Decision {
+/** Evaluates a policy for an action on a resource, which is named by its ARN. */
+export function decide(policy: Policy, action: string, resource: string): Decision {
   const effects = policy.Statement.filter(
     ({ Action, Resource }) =>
-      Action.some((action) => matches(action.toLowerCase(), "execute-api:invoke")) &&
-      Resource.some((resource) => matches(resource, methodArn)),
+      Action.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
+      Resource.some((pattern) => matches(pattern, resource)),
   ).map(({ Effect }) => Effect);
   if (effects.includes("Deny")) return "explicit deny";
   return effects.includes("Allow") ? "allow" : "implicit deny";
