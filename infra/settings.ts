@@ -99,7 +99,7 @@ export function settingNames(): ReadonlySet<string> {
   return names;
 }
 
-/** CDK and tools of it keep settings of their own in the context; a mistyped name of ours is nobody's. */
+/** Refuses unknown settings, except those that CDK and its tools keep in the context. */
 function refuseUnknown(given: readonly string[]): void {
   const known = [...settingNames()];
   const lettersOf = (name: string) => name.replaceAll(/[^a-z]/gi, "").toLowerCase();
@@ -153,7 +153,7 @@ function readSettings(contextValue: ContextValue): Settings {
   if (alarmTopic === undefined && stages[stage].alarmsNotify) {
     throw new SettingError(
       "alarmTopicArn must be set for prod: -c alarmTopicArn=ARN, of the SNS topic that alarms notify, or " +
-        "-c alarmTopicArn=none if they shall notify nobody",
+        "-c alarmTopicArn=none to notify nobody",
     );
   }
   const domain = domainOf(

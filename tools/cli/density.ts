@@ -28,7 +28,7 @@ export function addDensity(command: Command, _: Print, note: Print): void {
     .option("--end <time>", "endTime: RFC 3339 with a zone")
     .option("--precision <length>", "length of the cells' geohashes", wholeNumber(1, 12))
     .addOption(
-      new Option("--geometry <kind>", "of .csv: where the cell is, in further columns").choices([
+      new Option("--geometry <kind>", "for .csv: adds columns with the location of each cell").choices([
         "POINT",
         "WKT",
       ]),
@@ -36,7 +36,9 @@ export function addDensity(command: Command, _: Print, note: Print): void {
     .action(async (text: string | undefined, options: DensityOptions, command: Command) => {
       const file = fileOf(options.out);
       if (options.geometry !== undefined && file !== files[".csv"]) {
-        command.error("error: --geometry is of a .csv: other files have the cells' outlines anyway");
+        command.error(
+          "error: --geometry is for .csv files only: other formats always contain the cells' outlines",
+        );
       }
       const token = await tokenFor(options);
       const response = await callOperation({
