@@ -369,7 +369,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * This document
+         * Read the OpenAPI document
          * @description The OpenAPI document of the service. The first of its servers is the one that was asked, and the times of its examples are about now. Needs no token.
          */
         readonly get: operations["getOpenApiDocument"];

@@ -11,7 +11,7 @@ const server = z.object({
 export const publishDocument = endpoint({
   id: "openapi/publish",
   operationId: "getOpenApiDocument",
-  summary: "This document",
+  summary: "Read the OpenAPI document",
   description:
     "The OpenAPI document of the service. The first of its servers is the one that was asked, and the " +
     "times of its examples are about now. Needs no token.",

@@ -88,7 +88,7 @@ describe("our token, refused", () => {
     "whose subscription is a number": { subscription: 42 },
     "whose subscription is an object": { subscription: { toString: "sub-42" } },
   };
-  test.each(Object.entries(claims))("callerOf refuses our token %s", async (_, wrong) => {
+  test.each(Object.entries(claims))("callerOf refuses our token by its claims: one %s", async (_, wrong) => {
     expect(await verify(ownToken(wrong))).toBeUndefined();
   });
 
@@ -107,7 +107,7 @@ describe("our token, refused", () => {
     "of an algorithm in another case": { alg: "es256" },
     "without an algorithm": { alg: undefined },
   };
-  test.each(Object.entries(headers))("callerOf refuses our token %s", async (_, wrong) => {
+  test.each(Object.entries(headers))("callerOf refuses our token by its header: one %s", async (_, wrong) => {
     expect(await verify(ownToken({}, wrong))).toBeUndefined();
   });
 

@@ -105,7 +105,7 @@ test.each(identified)(
 );
 
 test.each(identified)(
-  "%s may answer with every code of which is said why it never does",
+  "%s declares every code that the list of codes never answered names for it",
   (id, { errors }) => {
     const possible: readonly string[] = [...errors, ...failures];
     expect(Object.keys(reasons[id] ?? {}).filter((code) => !possible.includes(code))).toEqual([]);
@@ -121,7 +121,7 @@ test.each(identified)("%s has an event for each of its successes", (_, endpoint)
 const routed = z.object({ resource: z.string(), httpMethod: z.string() });
 
 test.each(identified)(
-  "%s has an event of a success for each of its paths, and none for another",
+  "%s has an event of a success for each of its paths, and no event for another path",
   (_, endpoint) => {
     const own = eventsOf(endpoint).map(({ event, status }) => ({ ...routed.parse(event), status }));
     const routes = own.map(({ httpMethod, resource }) => `${httpMethod} ${resource}`);

@@ -61,7 +61,7 @@ const manifest = z
 
 // The reader of imports.
 
-test("the reader of imports finds what a compiler finds", async () => {
+test("the import lines that are read here are those that esbuild finds", async () => {
   const entryPoints = files.filter(isIn("functions", "shared", "infra"));
   const { metafile } = await build({
     entryPoints,

@@ -112,7 +112,7 @@ describe("settings", () => {
     expect(settingsOf(others)).toEqual(settingsOf({}));
   });
 
-  test("cdk's program ends with 1 and one sentence for a stage whose alarms were not thought of", async () => {
+  test("cdk's program ends with 1 and one sentence for a stage that has neither a topic for alarms nor `none`", async () => {
     const ended = await promisify(execFile)(process.execPath, ["--import", "tsx", "infra/main.ts"], {
       env: { ...process.env, CDK_CONTEXT_JSON: "{}" },
     }).catch((error: unknown) => error);
@@ -194,14 +194,17 @@ describe("configuration", () => {
   test.each([
     ["as it was given", sharedTemplate("triedSettings"), "20", "3-7"],
     ["as it is by default", template, "10", "3-7"],
-  ])("by which densities are published is among the outputs, %s", (_, from, threshold, precisions) => {
-    const outputs = Object.fromEntries(
-      Object.entries(from.Outputs).map(([name, { Value }]) => [name, Value]),
-    );
-    expect(outputs).toMatchObject({ DensityK: threshold, DensityPrecisions: precisions });
-    const announcing = variablesOf(from).filter((made) => made.includes('"DENSITY_K"'));
-    expect(announcing).toEqual([expect.stringContaining(`"DENSITY_K":"${threshold}"`)]);
-  });
+  ])(
+    "the outputs name the threshold and the precisions of published densities, %s",
+    (_, from, threshold, precisions) => {
+      const outputs = Object.fromEntries(
+        Object.entries(from.Outputs).map(([name, { Value }]) => [name, Value]),
+      );
+      expect(outputs).toMatchObject({ DensityK: threshold, DensityPrecisions: precisions });
+      const announcing = variablesOf(from).filter((made) => made.includes('"DENSITY_K"'));
+      expect(announcing).toEqual([expect.stringContaining(`"DENSITY_K":"${threshold}"`)]);
+    },
+  );
 });
 
 describe("stages", () => {

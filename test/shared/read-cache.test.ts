@@ -51,7 +51,7 @@ describe("what was read", () => {
     expect(await read(cache, "a")).toEqual({ a: "a at 60000" });
   });
 
-  test("ReadCache keeps undefined too", async () => {
+  test("ReadCache loads a value that is undefined once", async () => {
     const cache = new ReadCache<string | undefined>(
       kibibyte,
       () => 0,

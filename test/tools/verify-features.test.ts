@@ -76,7 +76,7 @@ test("verifyFeatures fails every scenario of a server that answers with examples
   expect(failures["lockers/expired"]).toBe("expected 401, answered 200 (the response status code is 401)");
 });
 
-test("each sentence about an answer refuses wrong answers", async () => {
+test("every Then step of our own features fails for a wrong answer", async () => {
   const surroundings = await openSurroundings(filesAt(lockers.url));
   onTestFinished(() => surroundings.receiver?.close());
   for (const scenario of await parseFeatures(folder)) {
@@ -85,7 +85,7 @@ test("each sentence about an answer refuses wrong answers", async () => {
   }
 });
 
-test("the features here have each sentence about an answer that the runner knows", async () => {
+test("our own features use every Then step that the runner knows", async () => {
   const sentences = (await parseFeatures(folder)).flatMap(({ steps }) => steps.map(({ text }) => text));
   const unused = [...answerSteps, ...cellSteps, ...deliverySteps, ...pseudonymSteps]
     .map(({ pattern }) => pattern)
@@ -173,7 +173,7 @@ test("parseFeature names the file that is not Gherkin", () => {
   expect(() => parseFeature("lockers", "Scenaro: No")).toThrow(/^lockers\.feature is not Gherkin: /);
 });
 
-test("a definition requires what its discriminator maps a value to", async () => {
+test("a definition validates a value by the schema that its discriminator names", async () => {
   const cell = "/components/schemas/Cell";
   const [definition] = await readDefinitions(folder);
   if (definition === undefined) throw new Error("the folder has a definition");
@@ -194,7 +194,7 @@ test("isInArea takes cells that touch the area in any way and no others", () => 
   ).toEqual([true, true, false, false, false]);
 });
 
-test("a threshold that is not reached in its time is no failure of the service", async () => {
+test("a scenario is reported as not run when its threshold of requests is not reached in time", async () => {
   const slow = await listen(
     createServer((_, response) => void setTimeout(() => response.end("{}"), 150)),
     0,
@@ -253,7 +253,7 @@ test.each([
   expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
 });
 
-test("paths of the plan are where the implementation has a resource, and a token can be in the shell", async () => {
+test("the runner sends requests to the paths that the plan names, with a token from the environment", async () => {
   const asked: string[] = [];
   const elsewhere = await listen(
     createServer((request, response) => {

@@ -91,7 +91,7 @@ test("the listener prints a delivery of the service that its secret has signed, 
   expect(printed).toHaveLength(4);
 });
 
-test("the listener says what it refuses", async () => {
+test("ncs webhooks listen answers 401 to a tampered or stale delivery, and says so", async () => {
   const secret = `whsec_${Buffer.from("k".repeat(32)).toString("base64")}`;
   const [printed, noted] = [[] as string[], [] as string[]];
   const listener = await listenForDeliveries(

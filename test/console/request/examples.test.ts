@@ -31,7 +31,7 @@ test("examplesIn offers no district of Lyon where densities cover Paris only", (
   expect(namesIn(paris)).toEqual(["Middle of what is covered", "All that is covered"]);
 });
 
-test("the middle of what is covered is covered with Lyon and Paris imported one after the other", () => {
+test("the example “Middle of what is covered” is a covered area when Lyon and Paris are imported", () => {
   const coverage = coverageOfBoxes(lyon, paris);
   const examples = examplesIn(coverage);
   const middle = examples.find(({ name }) => name === "Middle of what is covered");

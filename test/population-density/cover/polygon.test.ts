@@ -91,7 +91,7 @@ describe("one unit decides", () => {
   const decisions = cases.map(
     ([what, boundary, isPolygon]) => [isPolygon ? "accepts" : "refuses", what, boundary, isPolygon] as const,
   );
-  test.each(decisions)("polygonOf %s %s", (_, __, boundary, isPolygon) => {
+  test.each(decisions)("polygonOf %s a ring with %s", (_, __, boundary, isPolygon) => {
     expect(isPolygonByOracle(boundary)).toBe(isPolygon);
     for (const written of writings(boundary)) expect(polygonOf(written) !== undefined).toBe(isPolygon);
   });

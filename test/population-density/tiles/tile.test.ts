@@ -58,7 +58,7 @@ describe("a slot", () => {
     expect(maxDensity).toBeGreaterThan(1_000_000);
   });
 
-  test("every code stands for a value of its own", () => {
+  test("every code of a tile hour has a greater value than the code before", () => {
     const hour = new TileHour();
     let previous = -1;
     for (let code = 2; code <= 0xffff; code++) {

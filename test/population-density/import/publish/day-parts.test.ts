@@ -206,7 +206,7 @@ describe("parts of a day", () => {
     expect(await readDayParts(key)).not.toHaveProperty("writer");
   });
 
-  test("storeDay makes one weekday of dates that are stored at once", async () => {
+  test("storeDay makes a typical weekday of all dates that are stored at the same time", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"].slice(-runs(4, 3));
     await Promise.all(fridays.map((date) => storeDay(dayOf(date, first(tile)), observed)));
