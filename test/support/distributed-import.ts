@@ -184,15 +184,15 @@ export interface Wanted {
   readonly replay?: number;
 }
 
-/** Imports files with the command, into the table of one machine. */
+/** Imports files with the command, into the table of one machine. @returns what the state machine says of it too. */
 export async function importOnOneMachine(
   files: Readonly<Record<string, string>>,
   wanted: Wanted,
-): Promise<DensityImported> {
+): Promise<Omit<DensityImported, "extent">> {
   const paths: string[] = [];
   for (const [name, content] of Object.entries(files)) paths.push(await fileOf(name, content));
   const coverage = wanted.box && (await fileOf("area.geojson", areaOf(wanted.box)));
-  return await inTables(tables.one, () =>
+  const { extent: _, ...counts } = await inTables(tables.one, () =>
     importDensity({
       files: paths,
       coverage,
@@ -204,6 +204,7 @@ export async function importOnOneMachine(
       threshold: 10,
     }),
   );
+  return counts;
 }
 
 const definition = densityImportDefinition({

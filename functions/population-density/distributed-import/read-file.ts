@@ -115,6 +115,7 @@ async function sortRows(
     problems,
     coverageAt: area && ((precision: number) => coverageAt(area, precision)),
     isTypical: order.typical,
+    now: order.typical ? undefined : Date.now(),
   };
   return await withSortedRows(counted(), options, async ({ precision, coverage, hours, partitions }) => {
     const stored: ReadFile["partitions"] = [];

@@ -166,6 +166,7 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     problems,
     coverageAt: area && ((precision) => coverageAt(area, precision)),
     isTypical: wanted.typical,
+    now: wanted.typical ? undefined : Date.now(),
     checkDay: async (day) => {
       if (precisions.every((precision) => precision > day.precision)) {
         throw new ImportError([

@@ -1,4 +1,4 @@
-import { dayMilliseconds } from "../../../../shared/calendar.ts";
+import { dayMilliseconds, hourMilliseconds } from "../../../../shared/calendar.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
 import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
 import { addToCoverage, coverageBytes, isCovered } from "../../tiles/tile.ts";
@@ -21,6 +21,8 @@ export interface SortOptions {
   readonly coverageAt?: ((precision: number) => ReadonlyMap<string, Uint8Array>) | undefined;
   /** Whether days stand for all of their weekday, so that no two of a weekday may have an hour in common. */
   readonly isTypical?: boolean | undefined;
+  /** The present, in milliseconds since 1970: hours that are not over are refused. Without it, none is. */
+  readonly now?: number | undefined;
   /** Looks at every day before the first one is given; may throw. */
   readonly checkDay?: ((day: CountedDay) => Promise<void>) | undefined;
   /** Rows that are written to disk at once. */
@@ -130,7 +132,11 @@ export class DaySort {
 
   /** @returns the hours of the day, with this one. */
   #countHour(day: number, hour: number, hours: number, place: Place): number {
-    if (this.#options.isTypical === true) this.#refuseSecond(place, day, hour);
+    const { isTypical, now } = this.#options;
+    if (isTypical === true) this.#refuseSecond(place, day, hour);
+    if (now !== undefined && day * dayMilliseconds + (hour + 1) * hourMilliseconds > now) {
+      this.#refuse(place, "startTime", "is an hour that is not over, so nobody can have been counted");
+    }
     this.#hours.push({ day, hour, line: place.line });
     const counted = hours | (1 << hour);
     this.#hoursByDay.set(day, counted);

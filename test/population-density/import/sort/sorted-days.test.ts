@@ -13,7 +13,7 @@ import {
   isCovered,
 } from "../../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
-import { dayOf } from "../../../../shared/calendar.ts";
+import { dayOf, hourMilliseconds } from "../../../../shared/calendar.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import type { Row } from "../../../support/rows.ts";
@@ -245,6 +245,15 @@ describe("before any day is given, an import is refused", () => {
     expect(await daysOf(rows)).toHaveLength(3);
     await expect(daysOf(rows, { isTypical: true })).rejects.toThrow(
       "rows.csv: line 4, startTime: is an hour of a weekday that another date has too",
+    );
+  });
+
+  test("sortedDays refuses rows of an hour that is not over", async () => {
+    const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1)]);
+    const over = (firstHour + 2) * hourMilliseconds;
+    expect(await daysOf(rows, { now: over })).toHaveLength(1);
+    await expect(daysOf(rows, { now: over - 1 })).rejects.toThrow(
+      "rows.csv: line 3, startTime: is an hour that is not over, so nobody can have been counted",
     );
   });
 
