@@ -26,7 +26,11 @@ beforeAll(async () => {
     sharedService.tableNames[tableVariable(table)] ?? "",
   ]);
   outputs = await folder.write("outputs.json", {
-    [stackNames.dev]: { ...Object.fromEntries(names), ...publishing },
+    [stackNames.dev]: {
+      ...Object.fromEntries(names),
+      ...publishing,
+      [outputNames.apiAddress]: "https://api.example.com/dev/",
+    },
   });
 });
 beforeEach(() => {
@@ -183,7 +187,7 @@ describe("a curve", () => {
 describe("the command", () => {
   const attribution = ["--source", "A test", "--licence", "CC0-1.0"];
 
-  test("ncs import population imports a typical week, and writes nothing with --dry-run", async () => {
+  test("ncs import population imports a typical week and says where the map shows it, and writes nothing with --dry-run", async () => {
     const path = await folder.write("town.csv", "lat,lon,people\n-33.4005,-70.5505,1500\n-33.4005,-60,7\n");
     const args = [
       "population",
@@ -204,6 +208,7 @@ describe("the command", () => {
     const imported = await runNcs(["import", ...args, ...attribution]);
     expect(imported.stderr).toBe("");
     expect(imported.stdout).toMatch(/^1500 people in the box, 7 outside; [1-9]\d* of \d+ items changed in /);
+    expect(imported.stdout).toContain("\non the map: https://api.example.com/dev/#area=-70.");
   });
 
   test.each([

@@ -43,7 +43,7 @@ export function addImportPopulation(
           ? `${found}; nothing was written into ${stack}`
           : `${found}; ${changed} of ${items} items changed in ${stack}`,
       );
-      await printWhereToLook(options, stack, extent, print);
+      await printWhereToLook(options, extent, print);
     });
 }
 

@@ -85,7 +85,7 @@ function addImportSandbox(importing: Command, print: Print): void {
         count: await importSandbox(),
       }));
       print(`${count} records imported into ${stack}`);
-      await printWhereToLook(options, stack, extent, print);
+      await printWhereToLook(options, extent, print);
     });
 }
 
@@ -161,7 +161,7 @@ function addImportDensity(importing: Command, print: Print): void {
           ? `${rows} rows could be imported into ${stack}; nothing was written`
           : `${rows} rows, ${changed} of ${items} items changed in ${stack}`,
       );
-      await printWhereToLook(options, stack, extent, print);
+      await printWhereToLook(options, extent, print);
     });
 }
 

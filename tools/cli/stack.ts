@@ -4,7 +4,7 @@ import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
-import { bucketVariable, setting, type VariableName } from "../../shared/environment.ts";
+import { bucketVariable, configuration, setting, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import type { ImportedExtent } from "../import/density/extent.ts";
@@ -46,21 +46,30 @@ export async function useStack(options: StackOptions): Promise<string> {
   return name;
 }
 
-/** Says where the map of a local service shows what was imported into it. */
+/**
+ * Says where the map of the service shows what was imported into it. A stage's limits are not among its outputs: they
+ * are taken to be the usual ones, and the page offers a coarser precision where the stage's are lower.
+ */
 export async function printWhereToLook(
-  { local }: StackOptions,
-  stack: string,
+  options: StackOptions,
   extent: ImportedExtent | undefined,
   print: Print,
 ): Promise<void> {
-  if (local === undefined || extent === undefined) return;
+  if (extent === undefined) return;
+  const { page } = await stackOf(options);
+  if (page === undefined) return;
   const { addressOfImport } = await import("../console/address-of-import.ts");
+  const environment = {
+    DENSITY_SYNC_LIMIT: configuration.DENSITY_SYNC_LIMIT.default,
+    DENSITY_ASYNC_LIMIT: configuration.DENSITY_ASYNC_LIMIT.default,
+    ...process.env,
+  };
   const limits = {
     precisions: setting("DENSITY_PRECISIONS"),
-    syncLimit: setting("DENSITY_SYNC_LIMIT"),
-    asyncLimit: setting("DENSITY_ASYNC_LIMIT"),
+    syncLimit: setting("DENSITY_SYNC_LIMIT", environment),
+    asyncLimit: setting("DENSITY_ASYNC_LIMIT", environment),
   };
-  const address = addressOfImport(stack, extent, limits, new Date());
+  const address = addressOfImport(page, extent, limits, new Date());
   print(
     address === undefined
       ? "not on the map: observed hours can be asked for once they are over, and for three months"
@@ -112,12 +121,14 @@ async function stackOf({ outputs, local }: StackOptions): Promise<Stack> {
   }
   if (outputs !== undefined) return await deployedStack(outputs);
   const { url, environment } = runningService(local === true || local === undefined ? 3000 : local);
-  return { name: url, variables: environment };
+  return { name: url, page: url, variables: environment };
 }
 
 /** A stack by its name or address, and the environment variables of its functions. */
 interface Stack {
   readonly name: string;
+  /** The address of its page, without a slash at its end; undefined if its outputs have none. */
+  readonly page: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -150,7 +161,7 @@ async function deployedStack(path: string): Promise<Stack> {
       return value === undefined ? [] : [[variable, value]];
     }),
   );
-  return { name, variables };
+  return { name, page: outputs[outputNames.apiAddress]?.replace(/\/$/, ""), variables };
 }
 
 /**
