@@ -198,6 +198,7 @@ class MapView {
       const note = html("p", { class: "note", tabindex: -1 }, "Cancelled.");
       progress.element.replaceWith(note);
       note.focus();
+      announce("Cancelled.");
     });
     const notes = [...place.notice.querySelectorAll(".unread")];
     place.notice.replaceChildren(...notes, progress.element);
@@ -218,6 +219,7 @@ class MapView {
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
       if (!(error instanceof ApiError)) throw error;
+      announce("");
       place.notice.replaceChildren(
         ...notes,
         alertBox(
@@ -249,6 +251,7 @@ class MapView {
     place.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
+      announce(result.note);
       return;
     }
     const { hours } = densities;
@@ -263,9 +266,8 @@ class MapView {
     );
     const closeCell = () => this.select(undefined);
     this.#setAnswer(new AnswerView({ map: this.#map, densities, threshold, hour, onHour, closeCell }));
-    announce(
-      `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`,
-    );
+    const size = `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`;
+    announce(`${size} ${result.note}`.trim());
   }
 
   #setAnswer(answer: AnswerView | undefined): void {

@@ -14,6 +14,8 @@ import { showSnippets } from "./snippet-dialog.ts";
 
 interface Result {
   readonly element: HTMLElement;
+  /** What is to be known of the whole answer; empty for an area that is covered. */
+  readonly note: string;
   readonly showHour: (hour: number) => void;
 }
 
@@ -40,7 +42,7 @@ interface ResultOptions {
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
   const { densities, requests, threshold, quality, onCell, onCoverage } = options;
-  const note = notes[densities.status];
+  const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
   const isAllObserved = densities.hours.every(({ basis }) => basis === "OBSERVED");
@@ -50,8 +52,8 @@ export function resultPanel(options: ResultOptions): Result {
   const element = html(
     "section",
     { "aria-label": "Answer" },
-    note !== undefined && html("p", { class: "warning" }, note),
-    note !== undefined && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
+    note !== "" && html("p", { class: "warning" }, note),
+    note !== "" && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
     ...(hasCells ? figures.elements : []),
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
     ...(hasCells ? actions(requests) : []),
@@ -65,7 +67,7 @@ export function resultPanel(options: ResultOptions): Result {
     densest.showHour(hour);
     risk.showHour(hour);
   };
-  return { element, showHour };
+  return { element, note, showHour };
 }
 
 /** The number of an hour's cells of each kind. */
