@@ -302,7 +302,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the map keeps its answer when the next request fails, and mends one that is too large", {
+  test("the map keeps its answer when the next request is cancelled or fails, and mends one that is too large", {
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(
@@ -314,6 +314,12 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     const answer = await cellsDrawn(page);
 
     await openForm(page);
+    await page.route("**/retrieve", () => undefined, { times: 1 });
+    await page.click("form.request button.primary");
+    expect(await page.textContent("#status")).toBe("Asking…");
+    await page.click(".progress button");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Cancelled.");
+    expect(await cellsDrawn(page)).toEqual(answer);
     await page.route("**/retrieve", (route) => route.abort());
     await page.click("form.request button.primary");
     await page.waitForSelector(".notice .problem");
