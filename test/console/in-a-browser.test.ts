@@ -335,6 +335,31 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
+  test("a legend that was folded for a card stays open once the user has opened it, until another cell is chosen", {
+    timeout: 2 * patience,
+  }, async () => {
+    const { page } = await openConsole(browser, service.url, { viewport: { width: 800, height: 600 } });
+    const isOpen = async () => (await page.locator("#legend details[open]").count()) === 1;
+    await logIn(page);
+    await page.click("text=Densest cells");
+    await page.locator("#panel button.link").first().click();
+    const withCard = await isOpen();
+    await page.click("#legend summary");
+    await page.evaluate("document.getElementById('map').map.panBy([0, 20], { duration: 0 })");
+    const afterMove = await isOpen();
+    await page.locator("#panel button.link").nth(1).click();
+    const withOther = await isOpen();
+    await page.keyboard.press("Escape");
+
+    expect({ withCard, afterMove, withOther }).toEqual({
+      withCard: false,
+      afterMove: true,
+      withOther: false,
+    });
+    expect(await isOpen()).toBe(true);
+    await page.context().close();
+  });
+
   test.each([
     ["light", {}],
     ["dark", { colorScheme: "dark" as const }],
