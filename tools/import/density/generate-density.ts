@@ -21,7 +21,7 @@ export interface DensityGeneration {
 }
 
 /**
- * Writes files for `importDensity` about a city that does not exist: always the same ones for the same box and dates.
+ * Writes files for `importDensity` of a model of the cities in a box: always the same ones for the same box and dates.
  */
 export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
   const days = modelDays(box, { precision, dates, model: geoNamesModel });
