@@ -17,9 +17,9 @@ export interface SnippetRequest {
 /** A shell command that logs in as the variables EMAIL and PASSWORD say, and keeps the token in TOKEN. */
 export function shellLogin(url: string): string {
   return [
-    "export TOKEN=$(jq -n '{emailaddress: env.EMAIL, password: env.PASSWORD}' |",
+    "export TOKEN=$(node -p 'JSON.stringify({emailaddress: process.env.EMAIL, password: process.env.PASSWORD})' |",
     `  curl -s ${quoted(url)} -d @- |`,
-    "  jq -r .Data.access_token)",
+    `  node -p 'JSON.parse(require("fs").readFileSync(0, "utf8")).Data.access_token')`,
   ].join("\n");
 }
 

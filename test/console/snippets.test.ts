@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { clientProgram } from "../../console/reference/client-program.ts";
-import { languages, type SnippetRequest } from "../../console/snippets.ts";
+import { languages, type SnippetRequest, shellLogin } from "../../console/snippets.ts";
 
 const body = { area: { areaType: "POLYGON", note: 'it\'s \\ "here"' }, precision: 7 };
 const request = { method: "POST", url: "https://api.example.com/live/populationdensitydata/retrieve", body };
@@ -28,6 +29,18 @@ test("the curl program is one command of the shell, whatever the URL, the token 
     "-H",
     "Accept: a'b",
   ]);
+});
+
+test("the login command sends EMAIL and PASSWORD, and keeps the token in TOKEN, with curl and Node.js alone", () => {
+  const curl = `curl() { cat >&2; echo '{"Data":{"access_token":"a.b.c"}}'; }`;
+  const program = `${curl}\n${shellLogin("https://api.example.com/v3/profile/authenticate")}\necho "$TOKEN"`;
+  const login = { emailaddress: "o'hara@example.com", password: 'a "secret" pass' };
+
+  const env = { PATH: dirname(process.execPath), EMAIL: login.emailaddress, PASSWORD: login.password };
+  const shell = spawnSync("/bin/sh", ["-c", program.replace("cat", "/bin/cat")], { encoding: "utf8", env });
+
+  expect(JSON.parse(shell.stderr)).toEqual(login);
+  expect(shell.stdout.trim()).toBe("a.b.c");
 });
 
 test("the JavaScript program sends the URL, the token from TOKEN and the body", async () => {
