@@ -6,7 +6,7 @@ import type { Densities, Value } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
 import { isDark, themeColours } from "../theme.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
-import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
+import { empty, rectangle, rectangles } from "./geojson.ts";
 import { cellLayers, lowestLines, repaint, selectedLayer } from "./layers.ts";
 
 /** The state of a cell before its first hour is shown. */
@@ -53,14 +53,14 @@ export class CellSource {
     }
   }
 
-  /** Marks a cell and moves it into view; for undefined, removes the mark. */
+  /** Marks a cell and moves there if nothing of it is in view; for undefined, removes the mark. */
   select(index: number | undefined): void {
     const geohash = index === undefined ? undefined : this.#geohashes[index];
     this.#mark(geohash);
     if (geohash === undefined) return;
     const { west, south, east, north } = boundsOf(geohash);
-    const middle: Position = [(west + east) / 2, (south + north) / 2];
-    if (!this.#map.getBounds().contains(middle)) this.#map.panTo(middle);
+    const isInView = this.#map.getBounds().intersects([west, south, east, north]);
+    if (!isInView) this.#map.panTo([(west + east) / 2, (south + north) / 2]);
   }
 
   /** Applies the colours of the current theme. */
