@@ -57,12 +57,20 @@ export function obstacleOf(
       example === undefined ? [] : [{ label: `Use ${example.name}`, change: { areas: [example.area] } }];
     return { reason: "There is no area yet.", remedies };
   }
-  if (from === undefined) return { reason: "The period has no start.", remedies: [nextDay(now)] };
+  if (from === undefined) return { reason: "The period has no start.", remedies: [nextHours(24, now)] };
   return periodObstacle(from, hours, limits, now) ?? sizeObstacle({ areas, from, hours, precision }, limits);
 }
 
-function nextDay(now: Date): Remedy {
-  return { label: "Use the next 24 hours", change: { from: hoursFromNow(1, now), hours: 24 } };
+function nextHours(hours: number, now: Date): Remedy {
+  return { label: `Use the next ${lengthText(hours)}`, change: { from: hoursFromNow(1, now), hours } };
+}
+
+function lastHours(hours: number, now: Date): Remedy {
+  return { label: `Use the last ${lengthText(hours)}`, change: { from: hoursFromNow(-hours, now), hours } };
+}
+
+function lengthText(hours: number): string {
+  return hours === 1 ? "hour" : counted(hours, "hour");
 }
 
 function periodObstacle(from: Date, hours: number, { period }: Limits, now: Date): Obstacle | undefined {
@@ -75,12 +83,18 @@ function periodObstacle(from: Date, hours: number, { period }: Limits, now: Date
   if (from < monthsFrom(now, -period.monthsBack)) {
     return {
       reason: `Densities are kept for ${counted(period.monthsBack, "month")}.`,
-      remedies: [{ label: "Use the last 24 hours", change: { from: hoursFromNow(-24, now), hours: 24 } }],
+      remedies: [lastHours(24, now)],
+    };
+  }
+  if (from < now && afterHours(from, hours) > now) {
+    return {
+      reason: "A period is either past or still to come: this one has begun and not ended.",
+      remedies: [nextHours(hours, now), lastHours(hours, now)],
     };
   }
   if (afterHours(from, hours) > monthsFrom(now, period.monthsAhead)) {
     const reason = `Densities are forecast for ${counted(period.monthsAhead, "month")}.`;
-    return { reason, remedies: [nextDay(now)] };
+    return { reason, remedies: [nextHours(24, now)] };
   }
   return undefined;
 }

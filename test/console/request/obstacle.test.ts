@@ -30,6 +30,12 @@ test.each([
     ["Use the last 24 hours"],
   ],
   [
+    "a period that has begun and not ended",
+    { from: new Date("2026-05-31T06:00:00Z"), hours: 12 },
+    "either past or still to come",
+    ["Use the next 12 hours", "Use the last 12 hours"],
+  ],
+  [
     "the end of August",
     { from: new Date("2026-08-31T00:00:00Z") },
     "forecast for 3 months",
