@@ -33,12 +33,12 @@ export function basisText(basis: Basis): string {
   return texts[basis];
 }
 
-/** How far typical weekdays were from what was observed: a sentence; undefined if nothing was compared. */
+/** How far typical weekdays were from what was observed, wherever that was: a sentence; undefined if nothing was compared. */
 export function qualityText(quality: ForecastQuality | undefined): string | undefined {
   if (quality?.wape === undefined) return undefined;
   const { days, wape, withinRange } = quality;
   return (
-    `Typical weekdays were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
+    `In all that is covered, typical weekdays were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
     `and ${percent(withinRange)} of the observed numbers were in their ranges.`
   );
 }
