@@ -1,7 +1,7 @@
 /** The strip above the map: the people of an hour, the bars of all hours, a slider, and a button that plays them. */
 import { element, html, svg } from "../dom.ts";
 import { compact, whole } from "../numbers.ts";
-import { dayLabel, hourLabel, zoneName } from "../time.ts";
+import { dayLabel, hourLabel, timeLabel, zoneName } from "../time.ts";
 import { basisText, haveOneBasis } from "./basis.ts";
 import type { Densities, Hour } from "./densities.ts";
 
@@ -109,8 +109,6 @@ export class Timeline {
   }
 
   #card(): HTMLElement {
-    const first = this.#hours[0]?.start ?? new Date();
-    const last = this.#hours.at(-1)?.start ?? first;
     return html(
       "div",
       {
@@ -135,8 +133,7 @@ export class Timeline {
         html(
           "div",
           { class: "row spread note days" },
-          html("span", {}, dayLabel(first)),
-          this.#last > 0 && html("span", {}, dayLabel(last)),
+          ...endLabels(this.#hours.map(({ start }) => start)).map((label) => html("span", {}, label)),
         ),
       ),
     );
@@ -171,14 +168,23 @@ function peakText(hours: readonly Hour[]): string {
     : `Peak: ${whole(peak.people)} people, ${hourLabel(peak.start, peak.end)}`;
 }
 
-/** The people of the highest and of the lowest bar. */
+/** The days of the first and the last hour; with the times where these are on one day. */
+function endLabels(starts: readonly Date[]): readonly string[] {
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  if (starts.length === 1) return [timeLabel(first)];
+  const isOneDay = dayLabel(first) === dayLabel(last);
+  return [first, last].map(isOneDay ? timeLabel : dayLabel);
+}
+
+/** The people of the highest and of the lowest bar: one label where these are the same. */
 function barLimits(hours: readonly Hour[]): HTMLElement {
-  const people = hours.map((hour) => hour.people);
+  const people = hours.map((hour) => Math.round(hour.people));
+  const labels = new Set([Math.max(...people), Math.min(...people)].map(compact));
   return html(
     "div",
     { class: "limits note", title: "The highest and the lowest bar" },
-    html("span", {}, compact(Math.max(...people))),
-    html("span", {}, compact(Math.min(...people))),
+    ...[...labels].map((label) => html("span", {}, label)),
   );
 }
 
