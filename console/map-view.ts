@@ -143,7 +143,13 @@ class MapView {
       form.fill({ ...initial, ...state });
       place.notice.replaceChildren(...unreadNote(unread));
       const query = form.query();
-      if (query !== undefined) void this.#retrieve(query, capabilities, place, replaceAddress);
+      if (query === undefined) {
+        // The map is at other areas now: an earlier answer is not theirs.
+        this.#retrieval?.abort();
+        this.#setAnswer(undefined);
+        place.result.replaceChildren();
+        fold.element.open = true;
+      } else void this.#retrieve(query, capabilities, place, replaceAddress);
     };
     this.#openAddress();
   }
@@ -226,11 +232,13 @@ class MapView {
           error,
           html("p", { class: "note" }, html("code", {}, error.code)),
           this.#answer !== undefined && html("p", { class: "note" }, "The map shows the answer before it."),
-          html(
-            "button",
-            { type: "button", click: () => this.#retrieve(query, capabilities, place, write) },
-            "Try again",
-          ),
+          // What the API says is wrong with a request is wrong with it the next time.
+          error.status !== 400 &&
+            html(
+              "button",
+              { type: "button", click: () => this.#retrieve(query, capabilities, place, write) },
+              "Try again",
+            ),
         ),
       );
     }
@@ -319,6 +327,7 @@ function provenance({ provenance: sources }: Capabilities): HTMLElement {
     "section",
     { class: "provenance note", "aria-label": title },
     sources.length > 0 && html("h2", {}, title),
+    sources.length > 0 && html("p", {}, "In all that is covered, the latest first:"),
     ...sources.map(({ source, licence }) =>
       html("p", {}, licence === undefined ? source : `${source} (${licence})`),
     ),

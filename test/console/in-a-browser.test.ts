@@ -360,6 +360,36 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
+  test("the map stays where it is when a coarse cell is clicked, and shows no earlier answer for an address that cannot be asked", {
+    timeout: 2 * patience,
+  }, async () => {
+    const opened = await openConsole(
+      browser,
+      `${service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`,
+    );
+    const { page } = opened;
+    await logIn(page);
+    await cellsDrawn(page);
+    const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
+    const before = await centre();
+
+    await page.locator("#map canvas").click();
+    await page.waitForSelector("#cell-title code");
+    await cellsDrawn(page);
+    const after = await centre();
+    const limits = await page.locator("#timeline .limits span").count();
+    await page.goto(`${service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`);
+    await page.waitForSelector('#obstacle button:has-text("Use the next 6 hours")');
+
+    expect(after).toEqual(before);
+    expect(limits).toBe(1);
+    expect(await page.locator("#timeline .people, #published-cells").count()).toBe(0);
+    await page.click('#obstacle button:has-text("Use the next 6 hours")');
+    expect((await showDensities(page)).timedPopulationDensityData).toHaveLength(6);
+    expectNoProblems(opened);
+    await page.context().close();
+  });
+
   test.each([
     ["light", {}],
     ["dark", { colorScheme: "dark" as const }],
@@ -390,6 +420,12 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     },
   );
 });
+
+/** A whole hour, as addresses have it. */
+function hourFromNow(hours: number): string {
+  const start = new Date((Math.floor(Date.now() / 3_600_000) + hours) * 3_600_000);
+  return `${start.toISOString().slice(0, 16)}Z`;
+}
 
 /** Draws an area of four corners, by a click for each. */
 async function drawArea(page: Page): Promise<void> {
