@@ -48,9 +48,8 @@ export function requestForm(options: FormOptions): RequestForm {
   });
   const found = () => obstacleOf(values(), capabilities, examples, new Date());
   const update = () => {
-    const [first] = areas;
-    precision.showCellSize(first);
-    size.show(first && largestCount({ areas }, precision.precision()), period.hours(), areas.length);
+    precision.showCellSize(areas[0]);
+    size.show(areas[0] && largestCount({ areas }, precision.precision()), period.hours(), areas.length);
     const current = found();
     submit.disabled = current !== undefined;
     obstacle.replaceChildren(...(current === undefined ? [] : obstacleElements(current, fill)));
@@ -91,6 +90,7 @@ export function requestForm(options: FormOptions): RequestForm {
     event.preventDefault();
     const asked = query();
     if (asked !== undefined) onSubmit(asked);
+    else update();
   };
   const element = html(
     "form",
