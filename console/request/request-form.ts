@@ -37,9 +37,7 @@ export function requestForm(options: FormOptions): RequestForm {
   const { precisions, limits } = capabilities;
   let areas: readonly Area[] = [];
 
-  const submit = html("button", { class: "primary wide", "aria-describedby": "obstacle" }, "Show densities");
-  const size = answerSize(limits.synchronous.slots);
-  const obstacle = html("div", { id: "obstacle", class: "obstacle", "aria-live": "polite" });
+  const submit = submission((state) => fill(state));
   const values = () => ({
     areas,
     from: period.from(),
@@ -48,27 +46,26 @@ export function requestForm(options: FormOptions): RequestForm {
   });
   const found = () => obstacleOf(values(), capabilities, examples, new Date());
   const update = () => {
-    precision.showCellSize(areas[0]);
-    size.show(areas[0] && largestCount({ areas }, precision.precision()), period.hours(), areas.length);
-    const current = found();
-    submit.disabled = current !== undefined;
-    obstacle.replaceChildren(...(current === undefined ? [] : obstacleElements(current, fill)));
+    precision.show(areas, period.hours());
+    submit.show(found());
   };
   const period = periodField(capabilities.period.maxHours, update);
-  const precision = precisionField(precisions, update);
+  const precision = precisionAndSize(precisions, limits.synchronous.slots, update);
   /** Sets the finest precision at which areas have a synchronous answer. */
   const fitPrecision = (fitted: readonly Area[]) =>
     precision.set(finestFor({ areas: fitted, hours: period.hours() }, capabilities) ?? precisions[0] ?? 1);
+  /** Sets what a state names of period and precision, and a precision that fits areas where it names none. */
+  const set = (state: ViewState, given = state.areas) => {
+    period.set(state);
+    if (state.precision !== undefined) precision.set(state.precision);
+    else if (given !== undefined) fitPrecision(given);
+  };
   const field = new AreaField({
     examples,
     limits: capabilities.area,
     drawing,
     onExample: (area) => fitPrecision([area]),
-    onRequest: (state, given) => {
-      period.set(state);
-      if (state.precision === undefined) fitPrecision(given);
-      else precision.set(state.precision);
-    },
+    onRequest: set,
     onChange: (next, outlines) => {
       areas = next;
       onAreas(areas, outlines);
@@ -76,9 +73,7 @@ export function requestForm(options: FormOptions): RequestForm {
     },
   });
   const fill = (state: ViewState) => {
-    period.set(state);
-    if (state.precision !== undefined) precision.set(state.precision);
-    else if (state.areas !== undefined) fitPrecision(state.areas);
+    set(state);
     if (state.areas !== undefined) field.set(state.areas);
     else update();
   };
@@ -92,16 +87,35 @@ export function requestForm(options: FormOptions): RequestForm {
     if (asked !== undefined) onSubmit(asked);
     else update();
   };
-  const element = html(
-    "form",
-    { class: "request", submit: send },
-    field.fieldset(),
-    period.fieldset,
-    html("fieldset", {}, html("legend", {}, "Precision"), ...precision.elements, ...size.elements),
-    html("div", { class: "submit" }, submit, obstacle),
-  );
+  const parts = [field.fieldset(), period.fieldset, precision.fieldset, submit.element];
+  const element = html("form", { class: "request", submit: send }, ...parts);
   update();
   return { element, fill, take: (texts) => field.take(texts), query };
+}
+
+/** The precision, with the size that cells and the answer have by it. */
+function precisionAndSize(precisions: readonly number[], slots: number, onChange: () => void) {
+  const { precision, set, showCellSize, elements } = precisionField(precisions, onChange);
+  const size = answerSize(slots);
+  const legend = html("legend", {}, "Precision");
+  const fieldset = html("fieldset", {}, legend, ...elements, ...size.elements);
+  const show = (areas: readonly Area[], hours: number) => {
+    const [first] = areas;
+    showCellSize(first);
+    size.show(first && largestCount({ areas }, precision()), hours, areas.length);
+  };
+  return { fieldset, precision, set, show };
+}
+
+/** The button that sends, with what keeps the form from being sent. */
+function submission(fill: (state: ViewState) => void) {
+  const button = html("button", { class: "primary wide", "aria-describedby": "obstacle" }, "Show densities");
+  const note = html("div", { id: "obstacle", class: "obstacle", "aria-live": "polite" });
+  const show = (obstacle: Obstacle | undefined) => {
+    button.disabled = obstacle !== undefined;
+    note.replaceChildren(...(obstacle === undefined ? [] : obstacleElements(obstacle, fill)));
+  };
+  return { element: html("div", { class: "submit" }, button, note), show };
 }
 
 function obstacleElements({ reason, remedies }: Obstacle, fill: (state: ViewState) => void): HTMLElement[] {
