@@ -150,3 +150,23 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`);
 }
+
+const windows = [
+  { width: 1440, height: 900 },
+  { width: 1100, height: 760 },
+  { width: 390, height: 844 },
+];
+
+/** Expects no serious finding of axe-core and no scrolling sideways, light and dark, in wide and narrow windows. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  for (const viewport of windows) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      const findings = await seriousFindings(page);
+      const shown = { name, viewport, colorScheme };
+      expect({ ...shown, isTooWide, findings }).toEqual({ ...shown, isTooWide: false, findings: [] });
+    }
+  }
+}

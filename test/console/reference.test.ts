@@ -10,20 +10,14 @@ import { type OwnService, startOwnService } from "../support/own-service.ts";
 import {
   cellsDrawn,
   chromium,
+  expectAccessible,
   expectNoProblems,
   isWanted,
   logIn,
   openConsole,
   patience,
   screenshot,
-  seriousFindings,
 } from "./console-page.ts";
-
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 1100, height: 760 },
-  { width: 390, height: 844 },
-];
 
 describe.skipIf(chromium === undefined || !isWanted)(
   "the reference in a browser",
@@ -210,20 +204,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
         "for (const one of document.querySelectorAll('#retrievePopulationDensity details')) one.open = true",
       );
 
-      for (const viewport of sizes) {
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.setViewportSize(viewport);
-          await page.emulateMedia({ colorScheme });
-          const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-          const findings = await seriousFindings(page);
-          expect({ viewport, colorScheme, isTooWide, findings }).toEqual({
-            viewport,
-            colorScheme,
-            isTooWide: false,
-            findings: [],
-          });
-        }
-      }
+      await expectAccessible(page, "reference");
       expectNoProblems(opened);
       await page.context().close();
     });
