@@ -19,7 +19,7 @@ export function shellLogin(url: string): string {
   return [
     "export TOKEN=$(node -p 'JSON.stringify({emailaddress: process.env.EMAIL, password: process.env.PASSWORD})' |",
     `  curl -s ${quoted(url)} -d @- |`,
-    `  node -p 'JSON.parse(require("fs").readFileSync(0, "utf8")).Data.access_token')`,
+    `  node -p 'JSON.parse(fs.readFileSync(0, "utf8")).Data.access_token')`,
   ].join("\n");
 }
 

@@ -5,7 +5,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { logicalIdOf } from "../../tools/assembly.ts";
-import { decide, policySchema } from "../../tools/local/iam-policy.ts";
+import { decide, policySchema } from "../../tools/local/template/iam-policy.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { everyScope } from "../support/scopes.ts";
 import { sharedService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decide, policySchema } from "../../tools/local/iam-policy.ts";
+import { decide, policySchema } from "../../tools/local/template/iam-policy.ts";
 
 const arn = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod/GET/things/1";
 const api = "arn:aws:execute-api:eu-west-1:000000000000:abc/prod";

@@ -8,7 +8,6 @@ import {
   summarizePopulationDensity,
 } from "../../functions/population-density/contract.ts";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
-import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { populationBandOf } from "../../functions/population-density/summary/ground-risk.ts";
 import { type Summary, summaryOf } from "../../functions/population-density/summary/summary.ts";
 import { summaryFormats } from "../../functions/population-density/summary/summary-formats.ts";
@@ -25,8 +24,8 @@ type PublishedCell =
 
 const published = (body: unknown) => retrievePopulationDensity.responses[200].parse(body);
 
-/** The covered shares of the cells in each hour, by their geohashes. */
-type Shares = readonly ReadonlyMap<string, number>[];
+/** The covered shares of the cells in each hour, in their order. */
+type Shares = readonly (readonly number[])[];
 
 /** What a caller computes of the answer to a request for densities, as plainly as can be. */
 function computedFrom(
@@ -37,7 +36,7 @@ function computedFrom(
     ({ startTime, endTime, cellPopulationDensityData: cells }, hour) => ({
       startTime,
       endTime,
-      ...peopleIn(cells, (geohash) => shares[hour]?.get(geohash) ?? 1),
+      ...peopleIn(cells, shares[hour]),
       groundRisk: classes.map((name) => {
         const ofClass = cells.filter((cell) => classOf(cell) === name);
         return { class: name, cells: ofClass.length, areaKm2: Number(areaOf(ofClass).toPrecision(6)) };
@@ -78,31 +77,37 @@ function classOf({ dataType, maxPplDensity = 0 }: PublishedCell) {
 const areaOf = (cells: readonly PublishedCell[]) =>
   cells.reduce((sum, { geohash }) => sum + cellArea(geohash), 0);
 
-function peopleIn(cells: readonly PublishedCell[], shareOf: (geohash: string) => number) {
-  const estimates = cells.flatMap(({ geohash, pplDensity, minPplDensity = 0, maxPplDensity = 0 }) =>
-    pplDensity === undefined ? [] : [{ geohash, pplDensity, minPplDensity, maxPplDensity }],
+function peopleIn(cells: readonly PublishedCell[], shares: readonly number[] = []) {
+  const estimates = cells.flatMap(({ geohash, pplDensity, minPplDensity = 0, maxPplDensity = 0 }, index) =>
+    pplDensity === undefined
+      ? []
+      : [{ share: shares[index] ?? 1, densities: { geohash, pplDensity, minPplDensity, maxPplDensity } }],
   );
-  const [densestCell] = estimates.toSorted((one, other) => other.pplDensity - one.pplDensity);
+  const [densestCell] = estimates
+    .map(({ densities }) => densities)
+    .toSorted((one, other) => other.pplDensity - one.pplDensity);
   if (densestCell === undefined) return {};
-  const sum = (name: "pplDensity" | "minPplDensity" | "maxPplDensity", share = (_: string) => 1) =>
-    estimates.reduce((people, cell) => people + cell[name] * cellArea(cell.geohash) * share(cell.geohash), 0);
+  const sum = (name: "pplDensity" | "minPplDensity" | "maxPplDensity") =>
+    estimates.reduce(
+      (people, { densities, share }) =>
+        people + densities[name] * cellArea(densities.geohash) * (name === "maxPplDensity" ? share : 1),
+      0,
+    );
   return {
     people: Math.round(sum("pplDensity")),
     minPeople: Math.floor(sum("minPplDensity")),
-    maxPeople: Math.ceil(sum("maxPplDensity", shareOf)),
+    maxPeople: Math.ceil(sum("maxPplDensity")),
     densestCell,
   };
 }
 
-async function sharesIn({ precision, tiles, hours, openHour }: Answer): Promise<Shares> {
-  const shares: Map<string, number>[] = [];
+async function sharesIn({ tiles, hours, openHour }: Answer): Promise<Shares> {
+  const shares: number[][] = [];
   for (const hour of hours.keys()) {
-    const ofHour = new Map<string, number>();
-    for (const [index, { geohash, cells }] of tiles.entries()) {
+    const ofHour: number[] = [];
+    for (const [index, { cells }] of tiles.entries()) {
       const opened = await openHour(index, hour);
-      for (const cell of cells) {
-        ofHour.set(`${geohash}${suffixesOf(precision)[cell]}`, opened?.share(cell) ?? 0);
-      }
+      for (const cell of cells) ofHour.push(opened?.share(cell) ?? 0);
     }
     shares.push(ofHour);
   }

@@ -3,8 +3,8 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
 import * as z from "zod";
-import { decide, policySchema } from "../iam-policy.ts";
 import { InvocationError } from "../lambda/invocation-error.ts";
+import { decide, policySchema } from "../template/iam-policy.ts";
 import type { AuthorizerDefinition } from "../template/rest-api.ts";
 import { GatewayError } from "./gateway-responses.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";

@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/permissions.html
  */
 import * as z from "zod";
-import { decide, policySchema } from "../iam-policy.ts";
+import { decide, policySchema } from "./iam-policy.ts";
 import type { Resources } from "./resources.ts";
 
 const roleSchema = z.object({
