@@ -48,7 +48,6 @@ describe("what is refused is refused with the same words, and nothing is written
     ],
     ["no rows", { "a.csv": header }, {}],
     ["a wrong name", { "a.txt": header }, {}],
-    ["no name before .gz", { ".gz": header }, {}],
     ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
   ];
   test.each(sampleOf(refused, 3))(
@@ -73,6 +72,12 @@ describe("what is refused is refused with the same words, and nothing is written
       status: "FAILED",
       cause: expect.stringMatching(/^south\/a\.csv: line 4, people: /),
     });
+  });
+
+  test("the distributed import refuses a file without a name", async () => {
+    const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});
+    const cause = ".gz: must end in .csv, .ndjson, .jsonl";
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
   });
 
   test("the distributed import refuses a .gz file that is not compressed", async () => {
