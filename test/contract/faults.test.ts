@@ -82,8 +82,8 @@ const keep = <T extends { close(): Promise<void> }>(started: T): T => {
 };
 
 /**
- * Two requests for more than one call of DynamoDB can read, a client's for a token, and those of `events/`; in a sample, one of each of six
- * operations.
+ * Two requests for more than one call of DynamoDB can read, a client's for a token, and those of `events/`; in a
+ * sample, one of each of six operations.
  */
 async function asksOf(tile: string): Promise<readonly Ask[]> {
   const { path, scope } = retrievePopulationDensity;
@@ -418,10 +418,10 @@ test("every operation that was accepted while DynamoDB failed at first or thrott
       const whole = (id: string) => deliveredBody(id, JSON.stringify(answer?.body));
       expect(accepted.filter((id) => !bodies.has(whole(id)))).toEqual([]);
     },
-    // A worker that is throttled takes its message again after 15 s, and then after 30 s.
-    { timeout: 90_000, interval: 250 },
+    // A worker that is throttled takes its message again after 15 s, then after 30 s, then after a minute.
+    { timeout: 180_000, interval: 250 },
   );
-}, 100_000);
+}, 190_000);
 
 // Last: an execution environment that has retried in vain for a while has few retries left, until many calls succeed.
 const severeCases: readonly (readonly [string, Fault])[] = [
@@ -450,6 +450,9 @@ test.each(sampleOf(severeCases, 2))(
 );
 
 test("every operation is answered as usual again when DynamoDB has recovered", async () => {
-  const answers = await sendAll(4);
-  expect(brief(otherwise(answers))).toEqual([]);
+  // Where an environment has no retries left, its first request may still meet a connection that the fault has broken.
+  await vi.waitFor(async () => expect(brief(otherwise(await sendAll(4)))).toEqual([]), {
+    timeout: 60_000,
+    interval: 1_000,
+  });
 });
