@@ -29,7 +29,7 @@ test.each(identified)(
   },
 );
 
-test.each(identified)("%s has paths of characters that need no escaping", (_, endpoint) => {
+test.each(identified)("%s declares paths that need no percent-encoding", (_, endpoint) => {
   for (const path of pathsOf(endpoint)) {
     expect(path).toMatch(/^(?:\/(?:[a-z0-9._-]+|\{[a-zA-Z]+\}))+$/);
   }

@@ -14,7 +14,7 @@ test.each(codes)("%s has a Retry-After exactly if its status is 429 or 503", (co
   else expect(retryAfterSeconds).toBeUndefined();
 });
 
-test("each refusal of API Gateway is rendered as one code", () => {
+test("no type of API Gateway response stands in two rows of the error catalogue", () => {
   const types = codes.flatMap((code) => errorRow(code).gatewayResponses ?? []);
   expect(new Set(types).size).toBe(types.length);
 });

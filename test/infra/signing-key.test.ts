@@ -98,7 +98,7 @@ describe("a signing key that exists already", () => {
     ]);
   });
 
-  test("only what issues tokens is given the ARN of the operator's secret", () => {
+  test("only functions that issue tokens have the ARN of the operator's signing key", () => {
     const holders = resourcesOf("AWS::Lambda::Function", functionProperties, configured).filter(
       ({ properties }) => JSON.stringify(properties.Environment.Variables).includes(arn),
     );

@@ -221,7 +221,7 @@ describe("an attack with an assertion", () => {
     for (const assertion of tries) expect(await withAssertion(assertion)).toMatchObject(invalidClient);
   });
 
-  test("POST /oauth2/token refuses a key that the assertion itself brings", async () => {
+  test("POST /oauth2/token refuses an assertion signed with a key in its own header", async () => {
     const own = ellipticKey("own");
     for (const header of [{ jwk: own.jwk }, { jku: `${remote.url}/keys` }, { x5u: remote.url }]) {
       const assertion = tokenOf({ alg: "ES256", ...header }, ofShop(), signedBy(own));

@@ -53,7 +53,7 @@ test("beginAttempt counts a refused attempt nowhere", async () => {
   expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("withdrawAttempt makes room for one other attempt, however often it is repeated", async () => {
+test("withdrawAttempt uncounts an attempt once, however often it is repeated", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const { attempt } = await begin(counters);
   await begin(counters);

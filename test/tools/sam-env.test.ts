@@ -83,7 +83,7 @@ const runningPort = Number(new URL(sharedService.url).port);
 const samLocal = (assembly: string, ...args: string[]) =>
   runNcs(["sam-env", "--local", String(runningPort), "--assembly", assembly, ...args]);
 
-test("ncs sam-env --local names the tables and servers of npm start, at the host that containers know", async () => {
+test("ncs sam-env --local gives containers the tables and server addresses of npm start", async () => {
   const template = loadTemplate(sharedService.assembly);
   const environmentOf = () => ({ AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint });
   announce({ url: sharedService.url, template, environmentOf } as unknown as LocalService, false);

@@ -7,11 +7,11 @@ import { expectEnd, held, makeDue, schedule, uploadsTo, useWorker } from "../../
 const { delivered, harness, output, queued, sink } = useWorker();
 
 describe("a worker that is gone", () => {
-  const lease = crypto.randomUUID();
+  const leaseId = crypto.randomUUID();
 
   test("the worker leaves a job alone while another worker's lease lasts", async () => {
     const { job, message } = await queued(sink().urlOf(), {
-      lease,
+      lease: leaseId,
       notBefore: Date.now() + 200_000,
       attempts: 1,
       possiblyDelivered: true,
