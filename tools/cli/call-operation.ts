@@ -8,7 +8,7 @@ export interface OperationCall {
   readonly url: string;
   readonly operationId: string;
   /** Parameters of the path and the query, and the members of the body. */
-  readonly sent: Readonly<Record<string, unknown>>;
+  readonly request: Readonly<Record<string, unknown>>;
   readonly token: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -36,7 +36,7 @@ export async function answer(call: OperationCall): Promise<OperationAnswer> {
 export async function callOperation({
   url,
   operationId,
-  sent,
+  request,
   token,
   headers,
 }: OperationCall): Promise<Response> {
@@ -44,7 +44,7 @@ export async function callOperation({
   if (operation.scope !== null && token === undefined) {
     throw new Error(`${operationId} needs a token: log in with --as, or give --token or NCS_TOKEN`);
   }
-  const left = { ...sent };
+  const left = { ...request };
   const take = (name: string) => {
     const value = left[name];
     delete left[name];

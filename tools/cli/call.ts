@@ -37,11 +37,10 @@ export function addCall(command: Command, print: Print, note: Print): void {
     .action(async (operationId: string, request: string | undefined, options: CallOptions) => {
       const { answer } = await import("./call-operation.ts");
       const token = await tokenFor(options);
-      const sent = request === undefined ? {} : await requestIn(request);
       const { status, headers, body } = await answer({
         url: options.url,
         operationId,
-        sent,
+        request: request === undefined ? {} : await requestIn(request),
         token,
         headers: headersIn(options.header ?? []),
       });

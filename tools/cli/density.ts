@@ -44,7 +44,7 @@ export function addDensity(command: Command, _: Print, note: Print): void {
       const response = await callOperation({
         url: options.url,
         operationId: "retrievePopulationDensity",
-        sent: {
+        request: {
           ...(text === undefined ? {} : await requestIn(text)),
           ...membersOf(options),
           ...file.parameters,

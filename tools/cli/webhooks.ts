@@ -75,11 +75,11 @@ function printSecrets(body: unknown, print: Print): void {
 async function called(
   options: CallerOptions,
   operationId: string,
-  sent: OperationCall["sent"] = {},
+  request: OperationCall["request"] = {},
 ): Promise<unknown> {
   const { answer } = await import("./call-operation.ts");
   const token = await tokenFor(options);
-  const { status, body } = await answer({ url: options.url, operationId, sent, token, headers: {} });
+  const { status, body } = await answer({ url: options.url, operationId, request, token, headers: {} });
   if (status >= 400) throw new Error(`${operationId} was answered with ${status}: ${body}`);
   return JSON.parse(body);
 }
