@@ -10,5 +10,5 @@ export async function schemaTypes(document: object): Promise<string> {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
   });
-  return `// Made of docs/openapi-canonical.json by \`npm run docs\`.\n\n${astToString(types)}`;
+  return `// Made of the OpenAPI document without aliases by \`npm run docs\`.\n\n${astToString(types)}`;
 }

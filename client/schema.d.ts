@@ -1,4 +1,4 @@
-// Made of docs/openapi-canonical.json by `npm run docs`.
+// Made of the OpenAPI document without aliases by `npm run docs`.
 
 export interface paths {
     readonly "/v3/profile/authenticate": {

@@ -1,6 +1,8 @@
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { relative } from "node:path";
+import { createRequire } from "node:module";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
@@ -8,16 +10,16 @@ import { areas, endpoints } from "../functions/areas.ts";
 import { sandboxTable } from "../functions/openapi/sandbox.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { refusingSinkPath, suppressedArea, unreachableSink } from "../shared/sandbox/numbers.ts";
+import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
-import { httpRequests } from "./docs/http-requests.ts";
 import { llmsText } from "./docs/llms-text.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
 import { neverAnsweredTable } from "./docs/never-answered-table.ts";
-import { openApiDocument, withoutAliases } from "./docs/openapi.ts";
+import { canonicalDocument, openApiDocument } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -32,7 +34,7 @@ interface GeneratedFile {
   readonly textAfter: (before: string | undefined) => string | Promise<string>;
 }
 
-const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
+const canonical = canonicalDocument(areas, packageJson.version);
 
 const files: readonly GeneratedFile[] = [
   {
@@ -40,23 +42,17 @@ const files: readonly GeneratedFile[] = [
     textAfter: () => `${JSON.stringify(openApiDocument(areas, packageJson.version), null, 2)}\n`,
   },
   {
-    path: inProject("docs/openapi-canonical.json"),
-    textAfter: () => `${JSON.stringify(canonical, null, 2)}\n`,
-  },
-  { path: inProject("docs/requests.http"), textAfter: () => httpRequests(canonical) },
-  {
     path: inProject("docs/llms.txt"),
     textAfter: async () => llmsText(canonical, await readFile(inProject("docs/quickstart.md"), "utf8")),
   },
   { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
   { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
   {
-    path: inProject("README.md"),
-    textAfter: (before = "") => withGeneratedPart(before, "endpoints", endpointTable(endpoints)),
-  },
-  {
     path: inProject("docs/behaviour.md"),
-    textAfter: (before = "") => withGeneratedPart(before, "codes never answered", neverAnsweredTable()),
+    textAfter: (before = "") => {
+      const withEndpoints = withGeneratedPart(before, "endpoints", endpointTable(endpoints));
+      return withGeneratedPart(withEndpoints, "codes never answered", neverAnsweredTable());
+    },
   },
   {
     path: inProject("docs/sandbox.md"),
@@ -88,9 +84,23 @@ try {
   const missing = options.check ? await Promise.all(markdownFiles().map(missingFrom)) : [];
   for (const problem of missing.flat()) console.log(problem);
   if (options.check && changed.length + missing.flat().length > 0) process.exitCode = 1;
+  if (options.check) lint();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+/** Lints the OpenAPI document with and without aliases. */
+function lint(): void {
+  const { path: folder } = temporaryFolder("openapi-");
+  const withoutAliases = join(folder, "openapi-canonical.json");
+  writeFileSync(withoutAliases, JSON.stringify(canonical));
+  const redocly = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+  const documents = [inProject("docs/openapi.json"), withoutAliases];
+  const options = { cwd: inProject("."), stdio: "inherit", timeout: 120_000 } as const;
+  const { status, error } = spawnSync(process.execPath, [redocly, "lint", ...documents], options);
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exitCode = 1;
 }
 
 /** Every document that people read, from the project's folder. */

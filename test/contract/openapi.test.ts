@@ -6,7 +6,7 @@ import { authenticate } from "../../functions/profile/contract.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
-import { openApiDocument, withoutAliases } from "../../tools/docs/openapi.ts";
+import { canonicalDocument, openApiDocument } from "../../tools/docs/openapi.ts";
 import { documentedOperations, partAt, pointerName } from "../support/document.ts";
 
 // `npm run docs -- --check` holds that `docs/openapi.json` is the document that is made of the declarations.
@@ -18,7 +18,7 @@ const addressed = declarations.flatMap((endpoint) =>
 );
 
 test("the OpenAPI document without aliases differs in nothing else", () => {
-  const canonical = openApiDocument(withoutAliases(areas), packageJson.version);
+  const canonical = canonicalDocument(areas, packageJson.version);
   const declared = new Set<string>(declarations.map(({ path }) => path));
   const kept = Object.entries(document.paths ?? {}).filter(([path]) => declared.has(path));
   // Schemas of releases are of aliases alone.

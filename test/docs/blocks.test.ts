@@ -31,6 +31,7 @@ const marks = {
   output: "what the blocks before it write, or the server of this name: compared",
   status: "its calls are answered with this HTTP status instead of a 2xx",
   setting: "a value of this variable: read as the service reads it",
+  terminal: "what `npm start` prints on a terminal: compared by test/local/terminal.test.ts",
   tree: "a drawing of folders and files: they must exist",
   insights: "a query for CloudWatch Logs Insights: ids and fields must be those of log lines",
 } as const;
@@ -119,7 +120,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks 
       expect(known, `${placeOf(fence)} needs one of these languages`).toContain(fence.language);
       expect(Object.keys(marks), placeOf(fence)).toEqual(expect.arrayContaining([...fence.marks.keys()]));
       const isText = fence.language === "text";
-      const says = isText && !isOneOf("tree", "insights", "output", "file")(fence);
+      const says = isText && !isOneOf("terminal", "tree", "insights", "output", "file")(fence);
       expect(says, `${placeOf(fence)} needs a word that says what the text is`).toBe(false);
     }
   });

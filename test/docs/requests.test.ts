@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
+import { runNcs } from "../support/ncs.ts";
 import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 import { type HttpRequest, parseHttpFile, resolved } from "./http-file.ts";
 
-const { variables, requests } = parseHttpFile(readFileSync("docs/requests.http", "utf8"));
+const { stdout } = await runNcs(["requests", "--url", "http://127.0.0.1:3001"]);
+const { variables, requests } = parseHttpFile(stdout);
 const answers = new Map<string, unknown>();
 let sink: TestSink;
 let set: Readonly<Record<string, string>>;
@@ -32,7 +33,7 @@ async function send({ name, method, url, headers, body }: HttpRequest): Promise<
 }
 
 test.each(requests.map((request) => [request.title, request] as const))(
-  "docs/requests.http names the status and media type of the answer to: %s",
+  "a request that ncs requests prints gets the status and media type it names: %s",
   async (_, request) => {
     const [, status] = /Answers (\d+)/.exec(request.comments.join(" ")) ?? [];
     const response = await send(request);
@@ -42,7 +43,8 @@ test.each(requests.map((request) => [request.title, request] as const))(
   },
 );
 
-test("docs/requests.http has a request for every endpoint", () => {
+test("ncs requests prints a request for every endpoint, to the service that --url names", () => {
+  expect(variables.service).toBe("http://127.0.0.1:3001");
   const missing = endpoints.filter((endpoint) => {
     const path = endpoint.path.replaceAll(/\{\w+\}/g, ".+");
     const pattern = new RegExp(`^${endpoint.method} \\{\\{service\\}\\}${path}$`);

@@ -1,9 +1,14 @@
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { areas } from "../../functions/areas.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { canonicalDocument } from "../../tools/docs/openapi.ts";
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
@@ -210,7 +215,10 @@ describe.each(Object.entries(clients))("the client that %s generates", (name, ge
 test("Spectral finds nothing in the OpenAPI documents", async () => {
   const root = process.cwd();
   const ruleset = join(root, "test/generators/spectral.yaml");
-  const documents = ["docs/openapi.json", "docs/openapi-canonical.json"].map((path) => join(root, path));
+  const { path: folder } = temporaryFolder("spectral-");
+  const withoutAliases = join(folder, "openapi-canonical.json");
+  writeFileSync(withoutAliases, JSON.stringify(canonicalDocument(areas, packageJson.version)));
+  const documents = [join(root, "docs/openapi.json"), withoutAliases];
   const report = await runInstalled(
     "spectral",
     ["lint", "--ruleset", ruleset, "--fail-severity", "hint", ...documents],

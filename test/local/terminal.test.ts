@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { nextSteps } from "../../tools/local/next-steps.ts";
 import { isReadable, readableLine, readableLines } from "../../tools/local/readable-lines.ts";
@@ -77,12 +78,14 @@ test.each([
   expect(isReadable(stream, environment)).toBe(isRead);
 });
 
-test("nextSteps names a login, a first call and the pages of the service", () => {
-  const steps = nextSteps("http://127.0.0.1:3000", ["/openapi.json", "/reference"], true);
-  expect(steps).toContain('app@example.com, password "correct horse battery staple"');
-  expect(steps).toContain("npm run ncs -- call retrieveQosProfiles --as app@example.com '{");
-  expect(steps).toMatch(/Reference: +http:\/\/127\.0\.0\.1:3000\/reference\n/);
-  expect(steps).not.toContain("Map");
+test("npm start prints on a terminal what the README shows: pages, a login and a first call", () => {
+  const steps = nextSteps("http://127.0.0.1:3000", ["/", "/openapi.json", "/reference"], true);
+  const [, shown] = /```text terminal\n(.*?)\n```/s.exec(readFileSync("README.md", "utf8")) ?? [];
+  expect(`Listening on http://127.0.0.1:3000\n${steps}`.trimEnd()).toBe(shown);
+});
+
+test("nextSteps names no page that the service does not have", () => {
+  expect(nextSteps("http://127.0.0.1:3000", ["/openapi.json"], true)).not.toContain("Map");
 });
 
 test("nextSteps names a port other than 3000, and no login when the data are not the demo data", () => {

@@ -30,7 +30,7 @@ export async function deliveryCheck({ components }: oas31.OpenAPIObject): Promis
     write: false,
   });
   return [
-    "// Made of docs/openapi-canonical.json by `npm run docs`: the schema PopulationDensityDelivery, compiled.",
+    "// Made of the OpenAPI document without aliases by `npm run docs`: the schema PopulationDensityDelivery, compiled.",
     "// @ts-nocheck",
     ...outputFiles.map(({ text }) => text),
   ].join("\n");

@@ -4,11 +4,12 @@ import { code, markdownTable } from "./generated-part.ts";
 /** The endpoints as a Markdown table, in the order they are listed. */
 export function endpointTable(endpoints: readonly Endpoint[]): string {
   return markdownTable(
-    ["Method and path", "Alias", "What it does", "Scope"],
-    endpoints.map(({ method, path, aliases, summary, scope }) => [
+    ["Operation", "Path (specification)", "Alias: CAMARA's own path", "Success", "Scope"],
+    endpoints.map(({ summary, method, path, aliases, responses, scope }) => [
+      summary,
       code(`${method} ${path}`),
       aliases.map(code).join(", "),
-      summary,
+      Object.keys(responses).join(", "),
       scope === null ? "none" : code(scope),
     ]),
   );

@@ -16,24 +16,27 @@ const names: Readonly<Record<string, string>> = {
   createWebhookSecret: "secret",
 };
 
-const header = `# Every operation as a request, for the REST Client of Visual Studio Code, and for httpYac. Made by \`npm run docs\`.
+const header = (
+  url: string,
+) => `# Every operation as a request, for the REST Client of Visual Studio Code, and for httpYac.
 # Send them from the first one down: the first logs in, and operations are about the delivery before them.
 
-@service = http://127.0.0.1:3000
+@service = ${url}
 # Where densities are delivered.
 @sink = http://127.0.0.1:8080/densities
 @token = {{login.response.body.$.Data.access_token}}
 `;
 
 /**
- * The text of \`docs/requests.http\`: each operation of a document with its example, once for each type of answer.
- * Comments say which status is answered with the demo data.
+ * An `.http` file with each operation of a document and its example, once for each type of answer. Comments say which
+ * status is answered with the demo data.
+ * @param url the address of the service.
  */
-export function httpRequests(document: oas31.OpenAPIObject): string {
+export function httpRequests(document: oas31.OpenAPIObject, url: string): string {
   const requests = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     methods.flatMap((method) => requestsOf(document, path, method, item[method])),
   );
-  return [header, ...requests].join("\n");
+  return [header(url), ...requests].join("\n");
 }
 
 function requestsOf(

@@ -38,7 +38,8 @@ import { reference } from "./reference.ts";
 const localAddress = "http://127.0.0.1:3000";
 
 /**
- * The OpenAPI 3.1 document of some areas, as a stage with a token endpoint has it. The same declarations give the same document, member by member.
+ * The OpenAPI 3.1 document of some areas, as a stage with a token endpoint has it. The same declarations give the same
+ * document, member by member.
  * @throws {Error} when a body has no example.
  */
 export function openApiDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
@@ -126,12 +127,13 @@ function exemplifyParameters({ paths = {}, components }: oas31.OpenAPIObject): v
   }
 }
 
-/** The same areas under the specification's paths alone. */
-export function withoutAliases(areas: readonly ServiceArea[]): readonly ServiceArea[] {
-  return areas.map((area) => ({
+/** The document of some areas with the specification's paths alone. */
+export function canonicalDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
+  const withoutAliases = areas.map((area) => ({
     ...area,
     endpoints: area.endpoints.map((endpoint) => ({ ...endpoint, aliases: [] })),
   }));
+  return openApiDocument(withoutAliases, version);
 }
 
 /** The operationId of an endpoint's path: the declared one, and for aliases one derived from it. */
