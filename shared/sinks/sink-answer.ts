@@ -1,4 +1,4 @@
-/** The meaning of a sink's status: delivered, to be retried, or refused for good (behaviour section 7). */
+/** The meaning of a sink's status: delivered, to be retried, or refused for good (docs/deliveries.md). */
 export function outcomeOf(status: number): "delivered" | "failed" | "refused" {
   if (status >= 200 && status <= 299) return "delivered";
   return status === 408 || status === 429 || (status >= 500 && status <= 599) ? "failed" : "refused";

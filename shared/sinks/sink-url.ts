@@ -79,7 +79,7 @@ function addressesOf(hostname: string): readonly string[] | undefined {
   return isIP(hostname) === 0 ? undefined : [hostname];
 }
 
-/** Whether a text is a valid sink URL (behaviour section 7), without looking up its name; see `parseSink`. */
+/** Whether a text is a valid sink URL (docs/deliveries.md), without looking up its name; see `parseSink`. */
 export function isSink(text: string, allowed: readonly AllowedNetwork[]): boolean {
   return parseSink(text, allowed) !== undefined;
 }

@@ -105,7 +105,7 @@ export function dependsOnHost(job: Pick<Job, "attempts" | "mode">, result: Attem
 }
 
 /**
- * Decides the next step of a job after an attempt (behaviour section 7).
+ * Decides the next step of a job after an attempt (docs/deliveries.md).
  *
  * @param job as of its lease: with this attempt counted, and `possiblyDelivered` as before the attempt.
  * @param hostHasAccepted whether the sink's host has ever answered with 2xx; see `dependsOnHost`.

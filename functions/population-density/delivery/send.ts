@@ -12,7 +12,7 @@ import type { Sinks } from "./ports.ts";
 import { signatureHeaders } from "./sign.ts";
 
 /**
- * Sends to real sinks (behaviour section 7, delivery). Reads all tiles of an answer before connecting to the sink. A
+ * Sends to real sinks (docs/deliveries.md). Reads all tiles of an answer before connecting to the sink. A
  * body that is signed is written twice: hashed, and then sent.
  */
 export const sinks: Sinks = {

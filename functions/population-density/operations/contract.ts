@@ -100,7 +100,7 @@ const scope = "population-density-data:read";
 const family = "/populationdensitydata/operations";
 const aliasFamily = "/population-density-data/v0.3/operations";
 
-/** `GET /populationdensitydata/operations/{operationId}` (behaviour section 10). */
+/** `GET /populationdensitydata/operations/{operationId}` (docs/deliveries.md). */
 export const readOperation = endpoint({
   id: "population-density/read-operation",
   operationId: "getDensityOperation",
@@ -115,7 +115,7 @@ export const readOperation = endpoint({
   errors: [...callerErrors, "NOT_FOUND"],
 });
 
-/** `GET /populationdensitydata/operations` (behaviour section 10). */
+/** `GET /populationdensitydata/operations` (docs/deliveries.md). */
 export const listOperations = endpoint({
   id: "population-density/list-operations",
   operationId: "listDensityOperations",
@@ -151,7 +151,7 @@ export const listOperations = endpoint({
   errors: callerErrors,
 });
 
-/** `DELETE /populationdensitydata/operations/{operationId}` (behaviour section 10). */
+/** `DELETE /populationdensitydata/operations/{operationId}` (docs/deliveries.md). */
 export const cancelOperation = endpoint({
   id: "population-density/cancel-operation",
   operationId: "cancelDensityOperation",
@@ -184,7 +184,7 @@ const redeliveryOperation = z.object({ operationId }).check(
   }),
 );
 
-/** `POST /populationdensitydata/operations/{operationId}/redeliver` (behaviour section 10). */
+/** `POST /populationdensitydata/operations/{operationId}/redeliver` (docs/deliveries.md). */
 export const redeliverOperation = endpoint({
   id: "population-density/redeliver-operation",
   operationId: "redeliverDensityOperation",

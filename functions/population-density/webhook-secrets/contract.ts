@@ -56,7 +56,7 @@ const scope = "population-density-data:read";
 const family = "/populationdensitydata/webhook-secrets";
 const aliasFamily = "/population-density-data/v0.3/webhook-secrets";
 
-/** `POST /populationdensitydata/webhook-secrets` (behaviour section 12). */
+/** `POST /populationdensitydata/webhook-secrets` (docs/deliveries.md). */
 export const createWebhookSecret = endpoint({
   id: "population-density/create-webhook-secret",
   operationId: "createWebhookSecret",
@@ -72,7 +72,7 @@ export const createWebhookSecret = endpoint({
   errors: callerErrors,
 });
 
-/** `GET /populationdensitydata/webhook-secrets` (behaviour section 12). */
+/** `GET /populationdensitydata/webhook-secrets` (docs/deliveries.md). */
 export const listWebhookSecrets = endpoint({
   id: "population-density/list-webhook-secrets",
   operationId: "listWebhookSecrets",
@@ -87,7 +87,7 @@ export const listWebhookSecrets = endpoint({
   errors: callerErrors,
 });
 
-/** `DELETE /populationdensitydata/webhook-secrets/{id}` (behaviour section 12). */
+/** `DELETE /populationdensitydata/webhook-secrets/{id}` (docs/deliveries.md). */
 export const deleteWebhookSecret = endpoint({
   id: "population-density/delete-webhook-secret",
   operationId: "deleteWebhookSecret",
