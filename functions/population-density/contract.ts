@@ -287,7 +287,7 @@ export const retrievePopulationDensity = endpoint({
   ],
 });
 
-/** `POST /populationdensitydata/summary` (behaviour section 15). */
+/** `POST /populationdensitydata/summary` (docs/formats.md). */
 export const summarizePopulationDensity = endpoint({
   id: "population-density/summarize",
   operationId: "summarizePopulationDensity",
