@@ -7,7 +7,7 @@ import { subjectOf } from "../../shared/devices/subject.ts";
 import type { Request } from "../../shared/http/request.ts";
 import type { Device } from "../../shared/schemas.ts";
 import type { retrieveIdentifier, retrievePpid, retrieveType } from "./contract.ts";
-import { areInconsistent } from "./rules.ts";
+import { subscriptionsOf } from "./rules.ts";
 
 /** A device of which the caller may learn. */
 interface KnownDevice {
@@ -18,8 +18,8 @@ interface KnownDevice {
 
 /**
  * Finds the device that a request is about, the one whose identifier was sent or that of the token's subject, and
- * records that the caller learns of it.
- * @param kind what the caller learns.
+ * records that the caller learns of it; also when the caller learns that the identifiers belong to several.
+ * @param kind what the caller asks for.
  * @throws {ApiError} the code with which the request is refused.
  */
 export async function deviceOf(
@@ -37,15 +37,23 @@ export async function deviceOf(
   const reads = [subject.identifier, ...others].map((identifier) => findDevice(identifier, signal));
   const [record, ...rest] = await Promise.all(reads);
   if (record === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
-  if (areInconsistent([record, ...rest])) {
-    throw refuse("INVALID_ARGUMENT", { message: "The identifiers do not belong to one device." });
-  }
-  if (caller.subscription === undefined && !record.identifierConsent) {
+  const resolved = [record, ...rest.filter((device) => device !== undefined)];
+  // Before the identifiers are compared: who belongs to whom is told of subscribers who have all consented.
+  if (caller.subscription === undefined && !resolved.every((device) => device.identifierConsent)) {
     throw refuse("PERMISSION_DENIED", { message: "The subscriber has not consented to this." });
   }
+  const subscriptions = subscriptionsOf(resolved);
+  if (subscriptions.length > 1) {
+    await recordAccesses(subscriptions);
+    throw refuse("INVALID_ARGUMENT", { message: "The identifiers do not belong to one device." });
+  }
   if (record.notApplicable?.includes("device-identifier")) throw refuse("SERVICE_NOT_APPLICABLE");
-  await recordAccess({ subscription: record.subscription, kind, by: caller }, request);
+  await recordAccesses(subscriptions);
   const isOneOfSeveral = Object.keys(body.device ?? {}).length > 1;
   const used = isOneOfSeveral ? { device: subject.identifier.device } : {};
   return { record, common: { ...used, lastChecked: record.lastChecked } };
+
+  async function recordAccesses(about: readonly string[]): Promise<void> {
+    await Promise.all(about.map((subscription) => recordAccess({ subscription, kind, by: caller }, request)));
+  }
 }

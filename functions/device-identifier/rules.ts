@@ -24,10 +24,7 @@ export function ppidOf(imei: string, client: string, key: string): string {
   return createHmac("sha256", Buffer.from(key, "base64url")).update(`${imei} ${client}`).digest("hex");
 }
 
-/**
- * Whether identifiers were sent that stand for different subscriptions (specification 7.2); unknown ones say nothing.
- */
-export function areInconsistent(found: readonly (DeviceRecord | undefined)[]): boolean {
-  const subscriptions = found.flatMap((device) => (device === undefined ? [] : [device.subscription]));
-  return new Set(subscriptions).size > 1;
+/** The subscriptions of some devices, each once. Several are those of inconsistent identifiers (specification 7.2). */
+export function subscriptionsOf(devices: readonly DeviceRecord[]): readonly string[] {
+  return [...new Set(devices.map(({ subscription }) => subscription))];
 }

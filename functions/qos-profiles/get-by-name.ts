@@ -15,15 +15,16 @@ export const handler = serve(getQosProfile, async (request) => {
     subscription === undefined ? undefined : findDevice(subscriptionIdentifier(subscription), signal),
     findQosProfile(parameters.name, signal),
   ]);
+  // That a profile exists and the device may not use it tells as much of the subscriber as the profile does.
+  if (device !== undefined && profile !== undefined) {
+    await recordAccess({ subscription: device.subscription, kind: "qos-profiles", by: caller }, request);
+  }
   const isVisible = (found: QosProfileRecord) =>
     subscription === undefined || (device !== undefined && isAvailableTo(device, found));
   if (profile === undefined || !isVisible(profile)) {
     throw refuse("NOT_FOUND", {
       message: "There is no QoS profile with this name, or none for this subject.",
     });
-  }
-  if (subscription !== undefined) {
-    await recordAccess({ subscription, kind: "qos-profiles", by: caller }, request);
   }
   return reply(200, profile);
 });

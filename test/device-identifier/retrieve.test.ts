@@ -76,10 +76,9 @@ describe("400", () => {
     expect(await retrieve(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
   });
 
-  test("POST /retrieve-identifier returns 400 for identifiers of different devices before it checks consent", async () => {
+  test("POST /retrieve-identifier returns 400 INVALID_ARGUMENT for identifiers of two subscribers who have consented", async () => {
     for (const device of [
       { ...phone, ...ofAnother },
-      { phoneNumber: "+34600000005", ...ofAnother },
       { phoneNumber: "+34600000004", ...ofAnother },
     ]) {
       expect(await retrieve({ device })).toMatchObject(refused(400, "INVALID_ARGUMENT"));
@@ -103,5 +102,17 @@ describe("403", () => {
     const answer = await retrieve({ device: { phoneNumber: "+34600000005" } });
     expect(answer).toMatchObject(refused(403, "PERMISSION_DENIED"));
     expect(answer.body).toMatchObject({ message: "The subscriber has not consented to this." });
+  });
+
+  test("POST /retrieve-identifier returns one 403 for the number of a subscriber without consent, next to any address", async () => {
+    const own = { ipv4Address: { publicAddress: "203.0.113.50", publicPort: 42_000 } };
+    const answers: unknown[] = [];
+    for (const address of [own, ofAnother, unknown]) {
+      const { status, body } = await retrieve({ device: { phoneNumber: "+34600000005", ...address } });
+      answers.push({ status, body });
+    }
+    expect(answers[0]).toMatchObject(refused(403, "PERMISSION_DENIED"));
+    expect(answers).toEqual(answers.map(() => answers[0]));
+    expect(await retrieve({ device: { ...phone, ...own } })).toMatchObject(refused(403, "PERMISSION_DENIED"));
   });
 });

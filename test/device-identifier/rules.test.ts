@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { areInconsistent, equipmentNumbers, ppidOf } from "../../functions/device-identifier/rules.ts";
+import { expect, test } from "vitest";
+import { equipmentNumbers, ppidOf, subscriptionsOf } from "../../functions/device-identifier/rules.ts";
 import { plainDevice as device } from "../support/device.ts";
 
 test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, with no check digit in the IMEISV", () => {
@@ -35,17 +35,8 @@ test("ppidOf differs for each key, each client and each device", () => {
   expect(new Set(pairs.map(([imei, client, key]) => ppidOf(imei, client, key))).size).toBe(pairs.length);
 });
 
-describe("identifiers", () => {
+test("subscriptionsOf names each subscription of some devices once", () => {
   const other = { ...device, subscription: "s-2" };
-
-  test.each([
-    ["one device", false, [device]],
-    ["one subscription twice", false, [device, { ...device }]],
-    ["two subscriptions", true, [device, other]],
-    ["a known and an unknown device", false, [device, undefined]],
-    ["one subscription twice and another", true, [device, device, other]],
-    ["unknown devices", false, [undefined, undefined]],
-  ])("areInconsistent for identifiers of %s is %s", (_, inconsistent, found) => {
-    expect(areInconsistent(found)).toBe(inconsistent);
-  });
+  expect(subscriptionsOf([device, { ...device }])).toEqual(["s-1"]);
+  expect(subscriptionsOf([device, device, other])).toEqual(["s-1", "s-2"]);
 });

@@ -50,8 +50,8 @@ test("each operation that answers about a subscriber records who read what, when
   ] as const;
   for (const [path, body, as] of asked)
     expect(await call(path, { body, token: as })).toMatchObject({ status: 200 });
-  const one = await call("/qualityondemand/qos-profiles/QOS_E", { token: ofSubscriber });
-  expect(one).toMatchObject({ status: 200 });
+  const byName = (name: string) => call(`/qualityondemand/qos-profiles/${name}`, { token: ofSubscriber });
+  expect(await byName("QOS_E")).toMatchObject({ status: 200 });
 
   const records = await recordsOf(subscription);
 
@@ -69,6 +69,36 @@ test("each operation that answers about a subscriber records who read what, when
   }
 });
 
+test("an answer 404 that a device may not use an existing QoS profile is recorded, one that there is none is not", async () => {
+  const about = `restricted-${crypto.randomUUID()}`;
+  await storeDevice({ ...plainDevice, subscription: about });
+  const of = (claims: object) => tokenWith({ scope, client_id: "other", sub: "person", ...claims });
+  const byName = async (name: string, as: string) =>
+    (await call(`/qualityondemand/qos-profiles/${name}`, { token: as })).status;
+  const ofSubscriber = await of({ subscription: about });
+  const ofNobody = `erased-${crypto.randomUUID()}`;
+
+  expect(await byName("NO_SUCH_PROFILE", ofSubscriber)).toBe(404);
+  expect(await recordsOf(about)).toEqual([]);
+  expect(await byName("QOS_RESTRICTED", await of({ subscription: ofNobody }))).toBe(404);
+  expect(await recordsOf(ofNobody)).toEqual([]);
+  expect(await byName("QOS_RESTRICTED", ofSubscriber)).toBe(404);
+  expect(await recordsOf(about)).toMatchObject([{ client: "other", kind: "qos-profiles" }]);
+});
+
+test("an answer 400 that two identifiers belong to two subscribers is recorded about each of them", async () => {
+  const [one, other] = [`one-${crypto.randomUUID()}`, `other-${crypto.randomUUID()}`];
+  const number = `+4476${Date.now() % 1e10}`;
+  const prefix = `2001:db8:${(Date.now() % 0xffff).toString(16)}:4::`;
+  await storeDevice({ ...plainDevice, subscription: one, phoneNumber: number });
+  await storeDevice({ ...plainDevice, subscription: other, ipv6Prefix: `${prefix}/64` });
+  const device = { phoneNumber: number, ipv6Address: `${prefix}1` };
+  expect(await call(paths.identifier, { body: { device }, token })).toMatchObject({ status: 400 });
+  for (const about of [one, other]) {
+    expect(await recordsOf(about)).toMatchObject([{ client: "shop", kind: "device-identifiers" }]);
+  }
+});
+
 test("a number whose device is not known is recorded for its latest subscriber", async () => {
   const number = `+4478${Date.now() % 1e10}`;
   const [earlier, later] = [`earlier-${crypto.randomUUID()}`, `later-${crypto.randomUUID()}`];
@@ -82,7 +112,7 @@ test("a number whose device is not known is recorded for its latest subscriber",
   expect(await recordsOf(earlier)).toEqual([]);
 });
 
-test("a request that is refused, or is about nobody, records nothing", async () => {
+test("a request that is refused for lack of consent, or is about nobody, records nothing", async () => {
   const silent = `silent-${crypto.randomUUID()}`;
   const number = `+4477${Date.now() % 1e10}`;
   await storeDevice({ ...plainDevice, subscription: silent, phoneNumber: number, identifierConsent: false });
