@@ -19,6 +19,7 @@ export class ReadCache<Value> {
   readonly #bytesOf: (value: Value) => number;
   readonly #clock: () => number;
   readonly #maxMillisecondsOf: (value: Value) => number;
+  readonly #minMilliseconds: number;
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #loads = new Map<string, Promise<ReadonlyMap<string, Value>>>();
@@ -27,17 +28,20 @@ export class ReadCache<Value> {
   /**
    * @param bytesOf estimates the memory of a value.
    * @param maxMillisecondsOf the age up to which a value is returned, if that is less than `CACHE_SECONDS`.
+   * @param minMilliseconds the age up to which a value is returned even if `CACHE_SECONDS` is less.
    */
   constructor(
     maxBytes: number,
     bytesOf: (value: Value) => number,
     clock: () => number = Date.now,
     maxMillisecondsOf: (value: Value) => number = () => Number.POSITIVE_INFINITY,
+    minMilliseconds = 0,
   ) {
     this.#maxBytes = maxBytes;
     this.#bytesOf = bytesOf;
     this.#clock = clock;
     this.#maxMillisecondsOf = maxMillisecondsOf;
+    this.#minMilliseconds = minMilliseconds;
   }
 
   /**
@@ -58,7 +62,7 @@ export class ReadCache<Value> {
     keys: readonly string[],
     load: (missing: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
   ): Promise<ReadonlyMap<string, Value>> {
-    const maxAge = setting("CACHE_SECONDS") * 1_000;
+    const maxAge = Math.max(setting("CACHE_SECONDS") * 1_000, this.#minMilliseconds);
     if (maxAge === 0) return await load(keys);
     const found = new Map<string, Value>();
     const shared = new Map<string, Promise<ReadonlyMap<string, Value>>>();

@@ -39,10 +39,12 @@ const fetched = new ReadCache<Fetched>(
   ({ keys = [] }) => 2 * JSON.stringify(keys).length,
   () => Date.now(),
   ({ isCurrent }) => (isCurrent ? Number.POSITIVE_INFINITY : retryMilliseconds),
+  // Anybody may name a client, so its address is not asked for each request even with `CACHE_SECONDS` 0.
+  retryMilliseconds,
 );
 
 /**
- * The public keys of a client, those of an address up to `CACHE_SECONDS` old, or ten minutes more while it fails; none
+ * The public keys of a client, those of an address up to `CACHE_SECONDS` old and at least five seconds, or ten minutes more while it fails; none
  * if the address is wrong.
  * @param kid the name of the key that is looked for, if it has one.
  * @returns `undefined` while the address fails and no keys are kept, or none of that name: who made an assertion is not

@@ -14,7 +14,12 @@ const clientKey = z
     use: z.optional(text(16)),
     alg: z.optional(text(16)),
   })
-  .check(z.refine(isPublicKey, "must be the public half of a key, one of RSA with at least 2048 bits"));
+  .check(
+    z.refine(
+      isPublicKey,
+      "must be the public half of a key; one of RSA has at least 2048 bits and an odd exponent of 65537 or more",
+    ),
+  );
 
 /** A public key of a client (RFC 7517). */
 export type ClientKey = z.infer<typeof clientKey>;
@@ -31,8 +36,10 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
   if (secretMembers.some((member) => member in key)) return false;
   try {
     const { asymmetricKeyDetails = {} } = createPublicKey({ key, format: "jwk" });
-    const { modulusLength = Number.POSITIVE_INFINITY } = asymmetricKeyDetails;
-    return modulusLength >= 2_048;
+    const { modulusLength, publicExponent } = asymmetricKeyDetails;
+    if (modulusLength === undefined || publicExponent === undefined) return true;
+    // With the exponent 1 anybody can make signatures, and with other small ones in some libraries (FIPS 186-5, A.1.1).
+    return modulusLength >= 2_048 && publicExponent >= 65_537n && publicExponent % 2n === 1n;
   } catch {
     // Not a key: what else Node.js says of it does not matter.
     return false;

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { keysOf } from "../../functions/oauth2/client-keys.ts";
@@ -60,6 +61,36 @@ test("keysOf asks an address that failed again after five seconds, and keeps the
   vi.advanceTimersByTime(59_999);
   expect(await read()).toEqual([jwk]);
   expect(server.requests()).toBe(2);
+  await server.close();
+});
+
+test.each([200, 404, 503])(
+  "keysOf asks an address that answers %i at most once in five seconds, also with CACHE_SECONDS 0",
+  async (status) => {
+    vi.stubEnv("CACHE_SECONDS", "0");
+    const server = await countingServer((_, response) => response.writeHead(status).end(keySet));
+    const read = (kid: string) => keysOf({ ...client, jwksUri: `${server.url}/keys` }, kid);
+
+    for (const kid of ["remote-1", "unknown", "remote-1"]) await read(kid);
+    vi.advanceTimersByTime(4_999);
+    await read("unknown");
+    expect(server.requests()).toBe(1);
+    vi.advanceTimersByTime(1);
+    await read("remote-1");
+    expect(server.requests()).toBe(2);
+    await server.close();
+  },
+);
+
+test.each([
+  ["1", "AQ"],
+  ["65536, which is even,", "AQAA"],
+  ["17", "EQ"],
+])("keysOf refuses a whole key set with an RSA key of exponent %s", async (_, e) => {
+  const { n } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
+  const keys = [jwk, { kty: "RSA", kid: "weak", n, e }];
+  const server = await countingServer((_request, response) => response.end(JSON.stringify({ keys })));
+  expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual([]);
   await server.close();
 });
 

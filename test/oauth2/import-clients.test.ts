@@ -24,6 +24,7 @@ async function importing(...records: readonly object[]): Promise<number> {
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const publicKey = pair.publicKey.export({ format: "jwk" });
 const shortRsa = generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey.export({ format: "jwk" });
+const longRsa = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
 
 const good = {
   clientId: "import-shop",
@@ -50,6 +51,8 @@ test.each([
   ["a private key", { jwks: { keys: [pair.privateKey.export({ format: "jwk" })] } }, /jwks\.keys\[?\.?0/],
   ["a secret", { jwks: { keys: [{ kty: "oct", k: "c2VjcmV0" }] } }, /jwks/],
   ["a short RSA key", { jwks: { keys: [shortRsa] } }, /2048/],
+  ["an RSA key of exponent 1", { jwks: { keys: [{ ...longRsa, e: "AQ" }] } }, /exponent of 65537 or more/],
+  ["an RSA key of an even exponent", { jwks: { keys: [{ ...longRsa, e: "AQAC" }] } }, /an odd exponent/],
   ["a key that is none", { jwks: { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA" }] } }, /jwks/],
   ["no keys", { jwks: { keys: [] } }, /jwks/],
   [
