@@ -65,7 +65,7 @@ export interface FunctionRecord {
 
 type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "impact">>;
 
-/** Every endpoint that needs a token counts the caller's requests. */
+/** Every endpoint that needs a token, or issues one to a client, counts the caller's requests. */
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 /** Every function that answers with data about a subscriber records it; the first one ever makes the key. */
 const accessTables = {
@@ -265,6 +265,7 @@ export const functionRecords: Readonly<
       devices: ["GetItem"],
       "signing-keys": ["PutItem"],
       ...accessTables,
+      ...quotaTable,
     },
     partitions: pseudonymKeysOf("access-records"),
     signingKey: ["GetSecretValue"],
@@ -276,6 +277,7 @@ export const functionRecords: Readonly<
       "SINK_ALLOWED_NETWORKS",
       accessVariable,
       cacheVariable,
+      ...quotaVariables,
     ],
     impact: "Clients get no tokens by their keys",
   },

@@ -151,12 +151,14 @@ export const errors = {
     status: 429,
     message: "The quota of requests is used up.",
     retryAfterSeconds: 3_600,
+    oauthError: "temporarily_unavailable",
     gatewayResponses: ["QUOTA_EXCEEDED"],
   },
   TOO_MANY_REQUESTS: {
     status: 429,
     message: "Too many requests in a short time.",
     retryAfterSeconds: 1,
+    oauthError: "temporarily_unavailable",
     gatewayResponses: ["THROTTLED"],
   },
   INTERNAL: {
@@ -169,7 +171,7 @@ export const errors = {
     status: 503,
     message: "The service is temporarily unavailable.",
     retryAfterSeconds: 5,
-    // RFC 6749 has it for redirects (section 4.1.2.1), which have no status; beside a 503 it says no more than that.
+    // RFC 6749 has it for redirects (section 4.1.2.1), which have no status; with a 503 or 429 it says no more than that.
     oauthError: "temporarily_unavailable",
     gatewayResponses: ["AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "INTEGRATION_FAILURE"],
   },

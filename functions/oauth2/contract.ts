@@ -48,6 +48,8 @@ export const issueToken = endpoint({
     "UNAUTHORIZED_CLIENT",
     "UNSUPPORTED_GRANT_TYPE",
     "PERMISSION_DENIED",
+    "QUOTA_EXCEEDED",
+    "TOO_MANY_REQUESTS",
   ],
 });
 

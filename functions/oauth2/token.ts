@@ -110,7 +110,7 @@ async function subscriberAsked(
 async function accepted(
   text: string,
   refusal: "INVALID_CLIENT" | "INVALID_GRANT",
-  { body, now, signal, refuse }: TokenRequest,
+  { body, now, signal, refuse, countFor }: TokenRequest,
 ): Promise<{ readonly client: ClientRecord; readonly claims: AssertionClaims }> {
   const unverified = readAssertion(text);
   if (unverified === undefined) throw refuse(refusal);
@@ -127,6 +127,8 @@ async function accepted(
   if (body.client_id !== undefined && body.client_id !== client.clientId) {
     throw refuse(refusal, { message: "The client_id is not that of the assertion." });
   }
+  // Before the assertion is marked as used, so that after a 429 it can be sent again.
+  await countFor(client.clientId);
   if (!(await useAssertion(claims, signal))) {
     throw refuse(refusal, { message: "The assertion was used before." });
   }

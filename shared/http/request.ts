@@ -44,6 +44,11 @@ export interface Request<E extends Endpoint> {
    */
   readonly quotaChecked: Promise<unknown>;
   /**
+   * Counts the request against a client's limits, for a handler that authenticates the client itself: of an endpoint
+   * without a token. Rejects if the request exceeds one. A request is counted once, for the first client.
+   */
+  readonly countFor: (client: string) => Promise<void>;
+  /**
    * Charges further units to the caller's daily quota. A handler whose cost depends on the request calls it after
    * `quotaChecked` and before the work. Rejects if too few units are left.
    * @returns a function that refunds them, for a request that is refused after all.

@@ -42,6 +42,8 @@ interface RequestContext {
   readonly dependencies: DependencyTimes;
   readonly rollbacks: Rollback[];
   caller?: Caller | undefined;
+  /** Settled when the request has been counted for a client whom its handler authenticated. */
+  countedFor?: Promise<void>;
   /** The caller's remaining allowance; undefined until the request is counted. */
   allowance?: Allowance | undefined;
 }
@@ -212,6 +214,7 @@ async function reply<E extends Endpoint>(
     header: incoming.header,
     listHeader: incoming.listHeader,
     quotaChecked,
+    countFor: (client) => (context.countedFor ??= count(context, () => countRequest(client, now, signal))),
     charge: (units) => charge(context, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),

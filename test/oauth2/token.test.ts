@@ -7,7 +7,15 @@ import { logId } from "../../shared/aws/log.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { plainDevice } from "../support/device.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { countingServer, ellipticKey, hmacWith, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
+import {
+  countingServer,
+  ellipticKey,
+  hmacWith,
+  type KeyPair,
+  rsaKey,
+  signedBy,
+  tokenOf,
+} from "../support/signed.ts";
 import {
   askForToken,
   claimsFor,
@@ -170,6 +178,64 @@ describe("client_credentials", () => {
     expect(await askForToken(service, { ...valid, client_id: "bank" })).toMatchObject(invalidClient);
     // None of these has used the assertion.
     expect(await askForToken(service, { ...valid, client_id: "shop" })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("the quota of a client", () => {
+  let limited: OwnService;
+  beforeAll(async () => {
+    limited = await startOwnService({ DAILY_QUOTA: "3" }, { isIssuer: true });
+    const scopes = [read, identify];
+    for (const clientId of ["shop", "other"]) {
+      const keys = [clientId === "shop" ? shopKey : bankKey];
+      await storeClient(limited, { clientId, keys, scopes, purposes: [purpose], grants: both });
+    }
+  });
+  afterAll(() => limited.close());
+
+  const ask = async (key: KeyPair, claims: Readonly<Record<string, unknown>> = {}) =>
+    await askForToken(
+      limited,
+      subscribersToken(
+        await signed(
+          key,
+          claimsFor(limited, "shop", { sub: "tel:+34600009999", scope: `${read} ${purpose}`, ...claims }),
+        ),
+      ),
+    );
+
+  test("POST /oauth2/token counts a verified assertion for its client, and returns 429 before it uses the assertion up", async () => {
+    for (const left of ["2", "1", "0"]) {
+      const answer = await ask(shopKey);
+      expect(answer).toMatchObject(invalidGrant);
+      expect(answer.headers.get("x-ratelimit-remaining")).toBe(left);
+      // Not verified, so it counts for nobody.
+      const forged = await ask(bankKey);
+      expect(forged).toMatchObject(invalidGrant);
+      expect(forged.headers.get("x-ratelimit-remaining")).toBeNull();
+    }
+    const jti = crypto.randomUUID();
+    for (let repeated = 0; repeated < 2; repeated++) {
+      const over = await ask(shopKey, { jti });
+      expect(over).toMatchObject({
+        status: 429,
+        body: { code: "QUOTA_EXCEEDED", error: "temporarily_unavailable" },
+      });
+      expect(over.headers.get("x-ratelimit-remaining")).toBe("0");
+      expect(Number(over.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(await ask(bankKey, { iss: "other" })).toMatchObject(invalidGrant);
+  });
+
+  test("POST /oauth2/token counts a request with two assertions once, together with the client's other requests", async () => {
+    const authenticated = claimsFor(limited, "other");
+    const grant = { sub: "tel:+34600009999", scope: `${read} ${purpose}` };
+    const answer = await askForToken(limited, {
+      ...subscribersToken(await signed(bankKey, claimsFor(limited, "other", grant))),
+      client_assertion_type: assertionType,
+      client_assertion: await signed(bankKey, authenticated),
+    });
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("1");
   });
 });
 
