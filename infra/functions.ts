@@ -88,7 +88,8 @@ export const functionRecords: Readonly<
   Record<EndpointId, FunctionRecord> & Record<InternalFunctionId, InternalFunctionRecord>
 > = {
   "authorizer/authorize": {
-    tables: { "signing-keys": ["Query"] },
+    tables: { "signing-keys": ["Query"], "pseudonym-keys": ["GetItem"] },
+    partitions: pseudonymKeysOf("token-subjects"),
     variables: ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "TRUSTED_ISSUERS", "ROUTES_BY_SCOPE"],
     impact: "Callers with valid tokens are refused",
   },
@@ -97,7 +98,9 @@ export const functionRecords: Readonly<
       profiles: ["GetItem", "UpdateItem"],
       "login-attempts": ["GetItem", "UpdateItem"],
       "signing-keys": ["PutItem"],
+      "pseudonym-keys": ["GetItem", "PartiQLInsert"],
     },
+    partitions: pseudonymKeysOf("token-subjects"),
     signingKey: ["GetSecretValue"],
     variables: [
       "TOKEN_ISSUER",
@@ -267,7 +270,7 @@ export const functionRecords: Readonly<
       ...accessTables,
       ...quotaTable,
     },
-    partitions: pseudonymKeysOf("access-records"),
+    partitions: pseudonymKeysOf("access-records", "token-subjects"),
     signingKey: ["GetSecretValue"],
     variables: [
       "TOKEN_ISSUER",

@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import * as z from "zod/mini";
 import { setting, type TrustedIssuer } from "../../shared/environment.ts";
+import { openSubscription } from "../../shared/tokens/sealed-subscription.ts";
 import { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import { ownKeysCooldownSeconds } from "../../shared/tokens/token.ts";
 import { fetchKeys, fetchTimeoutMilliseconds } from "./fetch-keys.ts";
@@ -28,7 +29,7 @@ let configured: Configured | undefined;
  * The shared authorizer: a bearer token in, a policy and the caller out.
  *
  * API Gateway's contract: an error with exactly the message `Unauthorized` is 401, any other error is
- * AUTHORIZER_FAILURE, which the stack renders as 503: only fetching keys can fail here.
+ * AUTHORIZER_FAILURE, which the stack renders as 503: only reading keys can fail here.
  */
 export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult> {
   const { authorizationToken, methodArn } = tokenEvent.parse(event);
@@ -43,13 +44,17 @@ function configuredIssuers(): Issuer[] {
   const own = ownIssuer(setting("TOKEN_ISSUER"), setting("TOKEN_AUDIENCE"));
   const trusted = setting("TRUSTED_ISSUERS");
   return [
-    issuerWith(own, true, ownKeys(own)),
-    ...trusted.map((one) => issuerWith(one, false, fetchedKeys(one))),
+    { ...issuerWith(own, ownKeys(own)), own: { openSubscription: openOwn } },
+    ...trusted.map((one) => issuerWith(one, fetchedKeys(one))),
   ];
 }
 
-function issuerWith(trusted: TrustedIssuer, own: boolean, keys: KeySet): Issuer {
-  return { trusted, own, keys, onMissingSubscription: missingSubscription(trusted.issuer) };
+function issuerWith(trusted: TrustedIssuer, keys: KeySet): Issuer {
+  return { trusted, keys, onMissingSubscription: missingSubscription(trusted.issuer) };
+}
+
+async function openOwn(sealed: string, jti: string): Promise<string | undefined> {
+  return await openSubscription(sealed, jti, AbortSignal.timeout(tableMilliseconds));
 }
 
 function ownKeys({ issuer }: TrustedIssuer): KeySet {

@@ -12,12 +12,18 @@ import {
 } from "../../shared/tokens/token.ts";
 import type { KeySet } from "./key-set.ts";
 
+/** What only our own tokens need. */
+interface OwnTokens {
+  /** Opens the subscription of a token; `undefined` if it was not sealed for the token's `jti`. */
+  readonly openSubscription: (sealed: string, jti: string) => Promise<string | undefined>;
+}
+
 /** An issuer whose tokens are accepted: ourselves or an authorization server of the operator. */
 export interface Issuer {
   readonly trusted: TrustedIssuer;
   readonly keys: KeySet;
-  /** Our own tokens have a stricter header and claims than RFC 7519 asks of others. */
-  readonly own: boolean;
+  /** Ours alone: our tokens have a stricter header and claims than RFC 7519 asks of others, and seal the subscription. */
+  readonly own?: OwnTokens | undefined;
   /** Called for a token that is refused only because it may be a person's and names no subscription. */
   readonly onMissingSubscription: () => void | Promise<void>;
 }
@@ -44,6 +50,9 @@ const foreignTypes = ["jwt", tokenType, `application/${tokenType}`];
 function isAccessToken(type: unknown): boolean {
   return type === undefined || (typeof type === "string" && foreignTypes.includes(type.toLowerCase()));
 }
+
+/** A claim of a subscription that names none. */
+const invalid = Symbol("invalid");
 
 const text = z.string().check(z.minLength(1));
 
@@ -88,10 +97,10 @@ export async function callerOf(
         clockTolerance: clockToleranceSeconds,
         currentDate: now,
         requiredClaims: ["sub", "exp"],
-        ...(own ? { typ: tokenType } : {}),
+        ...(own === undefined ? {} : { typ: tokenType }),
       },
     );
-    if (!own && !isAccessToken(protectedHeader.typ)) return undefined;
+    if (own === undefined && !isAccessToken(protectedHeader.typ)) return undefined;
     return await callerFrom(payload, issuer, now);
   } catch (error) {
     if (error instanceof joseErrors.JOSEError) return undefined;
@@ -99,19 +108,15 @@ export async function callerOf(
   }
 }
 
-async function callerFrom(
-  payload: JWTPayload,
-  { trusted, own, onMissingSubscription }: Issuer,
-  now: Date,
-): Promise<Caller | undefined> {
-  if (own && !accessTokenClaims.safeParse(payload).success) return undefined;
+async function callerFrom(payload: JWTPayload, issuer: Issuer, now: Date): Promise<Caller | undefined> {
+  const { trusted, own, onMissingSubscription } = issuer;
+  if (own !== undefined && !accessTokenClaims.safeParse(payload).success) return undefined;
   const claims = commonClaims.safeParse(payload).data;
   if (claims === undefined || isFuture(claims.iat, now) || !isForUs(payload, trusted)) return undefined;
   const scopes = scopesIn(payload, trusted);
   if (scopes === undefined) return undefined;
-  const subscription =
-    trusted.subscriptionClaim === undefined ? undefined : claimIn(payload, trusted.subscriptionClaim);
-  if (subscription !== undefined && !isSubscriptionId(subscription)) return undefined;
+  const subscription = await subscriptionIn(payload, issuer);
+  if (subscription === invalid) return undefined;
   const named =
     trusted.clientClaim === undefined ? undefined : text.safeParse(claimIn(payload, trusted.clientClaim));
   if (named?.success === false) return undefined;
@@ -123,12 +128,23 @@ async function callerFrom(
   const client = clients[0] ?? claims.sub;
   const purpose = purposeAmong(scopes);
   return {
-    client: own ? client : `${trusted.issuer} ${client}`,
+    client: own === undefined ? `${trusted.issuer} ${client}` : client,
     scopes,
     expires: claims.exp,
     ...(subscription === undefined ? {} : { subscription }),
     ...(purpose === undefined ? {} : { purpose }),
   };
+}
+
+/** The subscription that a token names, `undefined` without the claim. */
+async function subscriptionIn(
+  payload: JWTPayload,
+  { trusted: { subscriptionClaim }, own }: Issuer,
+): Promise<string | undefined | typeof invalid> {
+  const claim = subscriptionClaim === undefined ? undefined : claimIn(payload, subscriptionClaim);
+  if (claim === undefined) return undefined;
+  const named = own === undefined ? claim : await own.openSubscription(String(claim), String(payload.jti));
+  return isSubscriptionId(named) ? named : invalid;
 }
 
 /** The purposes among the scopes of a token, separated by spaces. */

@@ -44,7 +44,6 @@ export const handler = serve(issueToken, async (request) => {
   }
   const holder = {
     client: client.clientId,
-    subject: subscription ?? client.clientId,
     scope,
     subscription,
   };

@@ -3,6 +3,7 @@ import { importJWK, SignJWT } from "jose";
 import { secretText } from "../aws/secrets.ts";
 import { setting } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
+import { sealSubscription } from "./sealed-subscription.ts";
 import { publish } from "./signing-keys.ts";
 import {
   type AccessTokenClaims,
@@ -34,10 +35,11 @@ interface IssuedToken {
 /** For whom a token is issued. */
 interface TokenHolder {
   readonly client: string;
-  readonly subject: string;
+  /** The sealed subscription unless given. */
+  readonly subject?: string | undefined;
   /** Scopes, separated by spaces. */
   readonly scope: string;
-  /** Makes the token 3-legged. */
+  /** Makes the token 3-legged; the token has it sealed. */
   readonly subscription?: string | undefined;
 }
 
@@ -47,18 +49,22 @@ export async function accessToken(
   now: Date,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
-  const { kid, key, signsFrom } = await signerAt(now, signal);
+  const jti = randomUUID();
+  const [{ kid, key, signsFrom }, sealed] = await Promise.all([
+    signerAt(now, signal),
+    subscription === undefined ? undefined : sealSubscription(subscription, jti, signal),
+  ]);
   const issuedAt = Math.floor(now.getTime() / 1_000);
   const claims: AccessTokenClaims = {
     iss: setting("TOKEN_ISSUER"),
     aud: setting("TOKEN_AUDIENCE"),
-    sub: subject,
+    sub: subject ?? sealed ?? client,
     client_id: client,
     scope,
     iat: issuedAt,
     exp: issuedAt + setting("TOKEN_LIFETIME_SECONDS"),
-    jti: randomUUID(),
-    ...(subscription === undefined ? {} : { subscription }),
+    jti,
+    ...(sealed === undefined ? {} : { subscription: sealed }),
   };
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: tokenAlgorithm, typ: tokenType, kid })

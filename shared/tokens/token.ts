@@ -27,7 +27,7 @@ export const firstUseSeconds = publicKeyCacheSeconds + 120;
 
 const text = z.string().check(z.minLength(1));
 
-/** The claims of our own access tokens; a token with a subscription is 3-legged. */
+/** The claims of our own access tokens; a token with a subscription, which is sealed, is 3-legged. */
 export const accessTokenClaims = z.object({
   iss: text,
   aud: text,

@@ -25,7 +25,10 @@ export function keySet(...pairs: readonly KeyPair[]): KeySet {
 
 export const own: Issuer = {
   trusted: ownIssuer("https://own.example", "own-audience"),
-  own: true,
+  own: {
+    openSubscription: async (sealed, jti) =>
+      sealed.split(` sealed for ${jti}`)[1] === "" ? sealed.split(" ")[0] : undefined,
+  },
   keys: keySet(ours, oursToo),
   onMissingSubscription: () => {},
 };
@@ -39,7 +42,6 @@ export const foreignTrust = {
 } satisfies TrustedIssuer;
 export const foreign: Issuer = {
   trusted: foreignTrust,
-  own: false,
   keys: keySet(theirs),
   onMissingSubscription: () => {},
 };

@@ -15,7 +15,7 @@ const documented: readonly Issuer[] = fencesIn("docs/authorization-servers.md")
   .flatMap(({ text }) => setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: text }))
   .map((trusted) => ({
     trusted,
-    own: false,
+
     keys: keySet(key),
     onMissingSubscription: () => void reported.push(trusted.issuer),
   }));

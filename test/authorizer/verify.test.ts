@@ -27,8 +27,11 @@ describe("our token", () => {
     });
   });
 
-  test("callerOf returns the subscription of our 3-legged token", async () => {
-    expect(await verify(ownToken({ subscription: "sub-42" }))).toMatchObject({ subscription: "sub-42" });
+  test("callerOf returns the subscription that our 3-legged token has sealed for its jti", async () => {
+    const subscription = "sub-42 sealed for token-1";
+    expect(await verify(ownToken({ subscription }))).toMatchObject({ subscription: "sub-42" });
+    expect(await verify(ownToken({ subscription, jti: "token-2" }))).toBeUndefined();
+    expect(await verify(ownToken({ subscription: "sub-42" }))).toBeUndefined();
   });
 
   test("callerOf returns each word of the scope once", async () => {

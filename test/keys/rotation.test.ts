@@ -161,7 +161,14 @@ describe("at later times", () => {
       clock: Date.now,
       onFailure: () => {},
     });
-    const issuers = [{ trusted, own: true, keys, onMissingSubscription: () => {} }];
+    const issuers = [
+      {
+        trusted,
+        own: { openSubscription: async (sealed: string) => sealed },
+        keys,
+        onMissingSubscription: () => {},
+      },
+    ];
 
     expect(await callerOf(await signer.tokenAt(fetchedAt), issuers, fetchedAt)).toBeDefined();
     const token = await signer.tokenAt(firstUse);

@@ -49,6 +49,12 @@ const ben: DeviceRecord = {
   identifierConsent: false,
 };
 
+const longNamed: DeviceRecord = {
+  ...plainDevice,
+  subscription: "a-line-with-a-name-of-forty-characters--",
+  phoneNumber: "+34600000203",
+};
+
 let service: OwnService;
 /** Serves the keys of one client. */
 let remote: Awaited<ReturnType<typeof countingServer>>;
@@ -71,7 +77,7 @@ beforeAll(async () => {
   await storeClient(service, { ...others, clientId: "remote", jwksUri: `${remote.url}/keys` });
   await storeClient(service, { ...others, clientId: "down", jwksUri: `${remote.url}/down` });
   await storeClient(service, { ...others, clientId: "inside", jwksUri: "http://169.254.169.254/keys" });
-  for (const device of [ada, ben]) await service.putDevice(device);
+  for (const device of [ada, ben, longNamed]) await service.putDevice(device);
 });
 afterAll(async () => {
   await Promise.all([service, remote].map((server) => server?.close()));
@@ -340,8 +346,8 @@ describe("jwt-bearer", () => {
       },
     });
     const claims = decodeJwt(body.access_token ?? "");
-    expect(claims).toMatchObject({ client_id: "shop", subscription: ada.subscription });
-    expect(JSON.stringify(claims)).not.toContain("34600000201");
+    expect(claims).toMatchObject({ client_id: "shop", sub: claims.subscription });
+    for (const name of [ada.subscription, "34600000201"]) expect(JSON.stringify(claims)).not.toContain(name);
     expect(await useToken(body.access_token, identifier)).toMatchObject({
       status: 200,
       body: { imei: ada.imei },
@@ -351,6 +357,17 @@ describe("jwt-bearer", () => {
     ).toMatchObject({
       status: 422,
     });
+  });
+
+  test("POST /oauth2/token names a subscriber otherwise in every token, of one length for all subscribers", async () => {
+    const tokens = [{}, {}, { sub: `tel:${ben.phoneNumber}` }, { sub: `tel:${longNamed.phoneNumber}` }];
+    const subjects = [];
+    for (const changed of tokens) {
+      const { body } = await forSubscriber(changed);
+      subjects.push(decodeJwt(body.access_token ?? "").sub ?? "");
+    }
+    expect(new Set(subjects).size).toBe(tokens.length);
+    expect(new Set(subjects.map((subject) => subject.length)).size).toBe(1);
   });
 
   test("POST /oauth2/token gives a token for device identifiers only if the subscriber has consented", async () => {

@@ -1,7 +1,15 @@
+import { randomBytes } from "node:crypto";
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
+import { sealedWith } from "../../shared/tokens/sealed-subscription.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { sharedService } from "./service.ts";
@@ -78,6 +86,36 @@ export function claimsOf(client: string, now = Date.now()): JWTPayload {
   };
 }
 
+/** The key of the running service that seals subscriptions in its tokens. */
+async function readSealKey(): Promise<string> {
+  const { TABLE_PSEUDONYM_KEYS: TableName } = sharedService.tableNames;
+  const client = new DynamoDBClient({
+    endpoint: sharedService.databaseEndpoint,
+    region: "eu-west-1",
+    credentials: embeddedCredentials,
+  });
+  const use = { S: "token-subjects" };
+  const made = { use, key: { S: randomBytes(32).toString("base64url") } };
+  const ConditionExpression = "attribute_not_exists(#use)";
+  const names = { "#use": "use" };
+  await client
+    .send(new PutItemCommand({ TableName, Item: made, ConditionExpression, ExpressionAttributeNames: names }))
+    .catch((error: unknown) => {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    });
+  const { Item } = await client.send(new GetItemCommand({ TableName, Key: { use }, ConsistentRead: true }));
+  return Item?.key?.S ?? "";
+}
+
+let sealKey: Promise<string> | undefined;
+
+/** Claims of ours with their subscription sealed, as the service issues them. */
+async function withSealedSubscription(claims: Readonly<Record<string, unknown>>) {
+  if (typeof claims.subscription !== "string" || claims.subscription === "") return claims;
+  sealKey ??= readSealKey();
+  return { ...claims, subscription: sealedWith(await sealKey, claims.subscription, String(claims.jti)) };
+}
+
 /** Signs claims with the service's own key; `undefined` removes a claim or a header member. */
 export async function tokenWith(
   claims: Readonly<Record<string, unknown>> = {},
@@ -85,7 +123,7 @@ export async function tokenWith(
 ): Promise<string> {
   signingKey ??= readSigningKey();
   const { kid, key } = await signingKey;
-  const payload = present({ ...claimsOf(crypto.randomUUID()), ...claims });
+  const payload = present(await withSealedSubscription({ ...claimsOf(crypto.randomUUID()), ...claims }));
   const protectedHeader = present({ alg: "ES256", typ: "at+jwt", kid, ...header });
   return await new SignJWT(payload as JWTPayload)
     .setProtectedHeader(protectedHeader as JWTHeaderParameters)
