@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 const callerSchema = z.object({
-  /** The client to which the quota applies: the token's `client_id`, or else its `sub`, within its issuer. */
+  /** The client to which the quota applies, within its issuer; `sub` of an application's token that names no client. */
   client: z.string().check(z.minLength(1)),
   scopes: z.array(z.string()),
   /** Epoch second at which the token expires. */

@@ -125,7 +125,9 @@ async function callerFrom(payload: JWTPayload, issuer: Issuer, now: Date): Promi
     await onMissingSubscription();
     return undefined;
   }
-  const client = clients[0] ?? claims.sub;
+  // Under the person's own `sub`, the caller would be one that an erasure of the person does not know.
+  const client = clients[0] ?? (subscription === undefined ? claims.sub : undefined);
+  if (client === undefined) return undefined;
   const purpose = purposeAmong(scopes);
   return {
     client: own === undefined ? `${trusted.issuer} ${client}` : client,

@@ -103,10 +103,16 @@ describe("the token of an issuer with tokens for applications only", () => {
   const applications: Issuer = { ...foreign, trusted: { ...foreignTrust, applicationsOnly: true } };
   const verifyTheirs = (claims: Members) => verify(foreignToken(claims), own, applications);
 
-  test("callerOf accepts any subject of an issuer with applications only, as 2-legged", async () => {
-    for (const claims of [{ sub: "service-account" }, { sub: "service-account", client_id: undefined }]) {
-      const caller = await verifyTheirs(claims);
-      expect(caller).toMatchObject({ scopes: ["qos-profiles:read"] });
+  test("callerOf accepts any subject of an issuer with applications only, as 2-legged, and as the client if none is named", async () => {
+    for (const [client_id, client] of [
+      ["their-client", "their-client"],
+      [undefined, "service-account"],
+    ]) {
+      const caller = await verifyTheirs({ sub: "service-account", client_id });
+      expect(caller).toMatchObject({
+        client: `https://operator.example ${client}`,
+        scopes: ["qos-profiles:read"],
+      });
       expect(caller).not.toHaveProperty("subscription");
     }
   });
@@ -144,13 +150,13 @@ test.each(["id+jwt", "logout+jwt", "dpop+jwt", "JOSE", "", 5, {}, [], null])(
   },
 );
 
-test("callerOf names another issuer's client by client_id, else azp, else sub", async () => {
+test("callerOf names another issuer's client by client_id, else azp, and refuses a person's token with neither", async () => {
   const nameIn = async (claims: Members) =>
     (await verify(foreignToken({ sub: "ada", line: "sub-7", ...claims })))?.client;
 
   expect(await nameIn({ azp: "party" })).toBe("https://operator.example their-client");
   expect(await nameIn({ client_id: undefined, azp: "party" })).toBe("https://operator.example party");
-  expect(await nameIn({ client_id: undefined })).toBe("https://operator.example ada");
+  expect(await verify(foreignToken({ sub: "ada", line: "sub-7", client_id: undefined }))).toBeUndefined();
 });
 
 test("callerOf never gives another issuer's client the name of a client of ours", async () => {
