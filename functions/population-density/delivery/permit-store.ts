@@ -23,9 +23,9 @@ export const permitStore: PermitStore = {
   async add(permit, signal) {
     const write = {
       // Earlier versions kept permits in the attributes that are removed; theirs are not counted.
-      update: "ADD held :permits REMOVE permits, released, #version",
+      update: "ADD held :permits SET expiresAt = :expiresAt REMOVE permits, released, #version",
       names: { "#version": "version" },
-      values: { ":permits": new Set([entryOf(permit)]) },
+      values: { ":permits": new Set([entryOf(permit)]), ":expiresAt": expiryOf(permit) },
     };
     return permitsIn(await updateWithPrevious(densityPermits, permitsKey, write, signal));
   },
@@ -49,6 +49,11 @@ export const permitStore: PermitStore = {
     return (await getItem(acceptances, key, signal)) !== undefined;
   },
 };
+
+/** Long after the last permit has: a lost worker's names its caller, and only another upload removes it. */
+function expiryOf({ until }: Permit): number {
+  return Math.ceil(until / 1_000) + 86_400;
+}
 
 function expiryIn(seconds: number): number {
   return Math.ceil(Date.now() / 1_000) + seconds;
