@@ -196,7 +196,7 @@ export const functionRecords: Readonly<
   },
   "population-density/create-webhook-secret": {
     room: "webhook-secrets",
-    tables: { "webhook-secrets": ["UpdateItem"], ...quotaTable },
+    tables: { "webhook-secrets": ["GetItem", "UpdateItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/list-webhook-secrets": {

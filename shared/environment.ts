@@ -207,6 +207,9 @@ function json<Value>(
   };
 }
 
+/** The longest lifetime that an operator may give our tokens, in seconds. */
+export const longestTokenLifetimeSeconds = 86_400;
+
 /**
  * Configuration that an operator may change, with defaults. The stack sets the defaults on the functions; in a local
  * run, variables of the shell override them.
@@ -214,7 +217,7 @@ function json<Value>(
 export const configuration = {
   TOKEN_ISSUER: { ...text, default: "https://network-capabilities.example" },
   TOKEN_AUDIENCE: { ...text, default: "network-capabilities" },
-  TOKEN_LIFETIME_SECONDS: { ...count(1, 86_400), default: "3600" },
+  TOKEN_LIFETIME_SECONDS: { ...count(1, longestTokenLifetimeSeconds), default: "3600" },
   TRUSTED_ISSUERS: {
     ...json(
       () => z.array(trustedIssuer()).check(z.refine(haveOneEntryEach, "has two entries for one issuer")),

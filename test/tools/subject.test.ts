@@ -150,6 +150,7 @@ const paths = {
   number: "/numberrecycling/check",
   profiles: "/qualityondemand/retrieve-qos-profiles",
   densities: "/populationdensitydata/retrieve",
+  summary: "/populationdensitydata/summary",
   secrets: "/populationdensitydata/webhook-secrets",
 };
 const specifiedDate = "2020-01-01";
@@ -164,12 +165,23 @@ async function post(path: string, body: unknown, token?: string) {
 
 const loggedIn = z.object({ Data: z.object({ access_token: z.string() }) });
 
+/** Tokens that were issued before the person is erased: of the person's login, and of a client, also for the person. */
+let own: string;
+let shop: string;
+let shopForKim: string;
+
+const densitiesTo = (sinkUrl: string) => ({
+  ...requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])),
+  sink: `${sinkUrl}&of=kim-27182818`,
+  sinkCredential: { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" },
+});
+
 /** Calls everything that leaves something of a person: as the person, and as a client that asks about them. */
 async function useAll(): Promise<void> {
   const [emailaddress, password] = [login.EmailAddress, login.password];
   expect(await post(paths.login, { emailaddress, password: "wrong" })).toMatchObject({ status: 401 });
   const { body } = await post(paths.login, { emailaddress, password });
-  const own = loggedIn.parse(body).Data.access_token;
+  own = loggedIn.parse(body).Data.access_token;
   const scopes = ["number-recycling:check", "device-identifier:retrieve-identifier", "qos-profiles:read"];
   const key = ellipticKey("shop-1");
   await storeClient(service, {
@@ -182,18 +194,13 @@ async function useAll(): Promise<void> {
   const scope = `${scopes.join(" ")} dpv:FraudPreventionAndDetection`;
   const forItself = clientCredentials(await signed(key, claimsFor(service, "shop")), scope);
   const forKim = claimsFor(service, "shop", { sub: `tel:${kim.phoneNumber}`, scope });
-  const tokens = [
-    await askForToken(service, forItself),
-    await askForToken(service, subscribersToken(await signed(key, forKim))),
-  ];
-  const [shop, shopForKim] = tokens.map((answer) => answer.body.access_token);
+  const tokenFor = async (form: Record<string, string>) =>
+    z.string().parse((await askForToken(service, form)).body.access_token);
+  shop = await tokenFor(forItself);
+  shopForKim = await tokenFor(subscribersToken(await signed(key, forKim)));
   const { phoneNumber, ipv4Addresses } = kim;
   const [ipv4Address] = ipv4Addresses;
-  const densities = {
-    ...requestIn(boxIn(freshTile(), [1, 1], [1.2, 2])),
-    sink: `${sink.urlOf({ status: 500 })}&of=kim-27182818`,
-    sinkCredential: { credentialType: "ACCESSTOKEN", accessToken: sinkToken, accessTokenType: "bearer" },
-  };
+  const densities = densitiesTo(sink.urlOf({ status: 500 }));
   for (const [path, sent, token, status = 200] of [
     [paths.number, { specifiedDate, phoneNumber }, shop],
     [paths.identifier, { device: { ipv4Address } }, shop],
@@ -364,7 +371,12 @@ test("after ncs subject erase no table, queue or log has any identifier of the p
   // That Robin had the number years ago is Robin's.
   const others = (items: readonly string[]) => items.filter((item) => !item.includes("line-of-robin"));
   const left = [...after].map(([table, items]) => [table, foundIn(others(items).join("\n"), key)]);
-  expect(left.filter(([, found]) => found?.length !== 0)).toEqual([]);
+  // What refuses webhook secrets to the login's tokens has a hash of its number, and nothing else.
+  const secrets = service.tableName("webhook-secrets");
+  expect(left.filter(([, found]) => found?.length !== 0)).toEqual([[secrets, [String(login.ID)]]]);
+  expect(after.get(secrets)?.map((item) => JSON.parse(item))).toEqual([
+    { caller: { S: hashed(String(login.ID)) }, secrets: { M: {} }, expiresAt: { N: expect.any(String) } },
+  ]);
   expect(robins(after)).toEqual(robins(before));
   expect(queue.calls.filter(({ operation }) => operation === "SendMessage").length).toBeGreaterThan(0);
   expect(foundIn(JSON.stringify(queue.calls), key)).toEqual([]);
@@ -375,6 +387,61 @@ test("after ncs subject erase no table, queue or log has any identifier of the p
 
   const again = await run("subject", "erase", String(kim.phoneNumber));
   expect(again).toMatchObject({ code: 1, stderr: "nothing is stored about this person\n" });
+});
+
+test("tokens issued before ncs subject erase leave only what expires within 60 hours, and no webhook secret", async () => {
+  const { phoneNumber, ipv4Addresses } = kim;
+  const [ipv4Address] = ipv4Addresses;
+  const { sink: _, sinkCredential: __, ...atOnce } = densitiesTo("");
+  const toSink = sink.urlOf();
+  for (const [path, sent, token, status = 404] of [
+    [paths.login, { emailaddress: login.EmailAddress, password: login.password }, undefined, 401],
+    [paths.secrets, {}, own, 403],
+    [paths.number, { specifiedDate }, own],
+    [paths.identifier, {}, own],
+    [paths.profiles, {}, own],
+    [paths.densities, atOnce, own, 200],
+    [paths.summary, atOnce, own, 200],
+    [paths.densities, densitiesTo(toSink), own, 202],
+    [paths.densities, densitiesTo(sink.urlOf({ status: 500 })), own, 202],
+    [paths.number, { specifiedDate, phoneNumber: "+447700918282" }, shop],
+    [paths.identifier, { device: { phoneNumber } }, shop],
+    [paths.identifier, { device: { ipv4Address } }, shop],
+    [paths.profiles, { device: { phoneNumber } }, shop],
+    [paths.identifier, {}, shopForKim],
+  ] as const) {
+    expect(await post(path, sent, token), path).toMatchObject({ status });
+  }
+  const headers = { authorization: `Bearer ${own}` };
+  expect(await service.call("/qualityondemand/qos-profiles/QOS_E", { headers })).toMatchObject({
+    status: 404,
+  });
+  expect(await service.call(paths.secrets, { headers })).toMatchObject({
+    status: 200,
+    body: { secrets: [] },
+  });
+  await vi.waitFor(() => expect(sink.received(toSink)).toHaveLength(1), { timeout: 60_000 });
+  // Of another upload whose worker is killed.
+  await permitStore.add(lostPermit, AbortSignal.timeout(10_000));
+
+  const all = await allItems();
+  const key = await pseudonymKeyIn(all);
+  const expiring = z.object({ expiresAt: z.object({ N: z.coerce.number() }) });
+  const hoursLeft = (item: string) => {
+    const { data } = expiring.safeParse(JSON.parse(item));
+    return ((data?.expiresAt.N ?? Number.POSITIVE_INFINITY) * 1_000 - Date.now()) / 3_600_000;
+  };
+  const ofKim = [...all].flatMap(([table, items]) => {
+    const isAbout = (item: string) => foundIn(item, key).length > 0 || item.includes(lostPermit.caller);
+    const about = items.filter((item) => !item.includes("line-of-robin") && isAbout(item));
+    return about.map((item) => [table, hoursLeft(item)] as const);
+  });
+  // The scan can find: operations with their places and permits, counted requests, and the refusal of secrets.
+  const found = ["density-jobs", "density-callers", "density-permits", "quotas", "webhook-secrets"] as const;
+  expect([...new Set(ofKim.map(([table]) => table))]).toEqual(
+    expect.arrayContaining(found.map(service.tableName)),
+  );
+  expect(ofKim.filter(([, hours]) => hours > 60)).toEqual([]);
 });
 
 async function putRecord(subscription: string): Promise<void> {
@@ -395,6 +462,10 @@ test("ncs subject erase --keep-access-records leaves who read what, and nothing 
 
 test("ncs subject erase that was interrupted at any deletion is completed by repetitions, late records too", async () => {
   const { phoneNumber = "" } = robin;
+  const { password: _, ...profile } = login;
+  const address = "robin@operator.example";
+  const robinsLogin = { ...profile, address, EmailAddress: address, ID: 31_415_926 };
+  await service.put("profiles", { ...robinsLogin, subscription: robin.subscription });
   const gate = keep(await openFaultyEndpoint(service.databaseEndpoint));
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", gate.url);
   const denied = { refuse: { status: 400, name: "AccessDeniedException" } } as const;
@@ -403,6 +474,8 @@ test("ncs subject erase that was interrupted at any deletion is completed by rep
   let named = phoneNumber;
   gate.inject(async ({ operation, parameters }) => {
     const sent = JSON.stringify(parameters);
+    // What refuses webhook secrets is written as long as deletions succeed.
+    if (operation === "PutItem" && sent.includes("webhook-secrets")) return left > 0 ? "pass" : denied;
     // The deletion of the lease always succeeds, and in each turn one more of the others.
     if (operation !== "DeleteItem" || sent.includes("import")) return "pass";
     if (left-- <= 0) return denied;
@@ -424,6 +497,8 @@ test("ncs subject erase that was interrupted at any deletion is completed by rep
   }
   expect(interrupted).toBeGreaterThan(1);
   expect((await run("subject", "export", robin.subscription)).stderr).toContain("nothing is stored");
+  const refusals = (await allItems()).get(service.tableName("webhook-secrets")) ?? [];
+  expect(refusals.join("\n")).toContain(hashed(String(robinsLogin.ID)));
   expect([...(await allItems()).values()].flat().filter((item) => item.includes("line-of-robin"))).toEqual([
     expect.stringContaining("+447700900099"),
   ]);

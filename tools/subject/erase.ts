@@ -40,17 +40,19 @@ export async function erase(named: string, keepsAccessRecords: boolean): Promise
 
 /**
  * What imports write about persons: one that runs meanwhile may be about to write what is deleted. The other tables are
- * written by requests alone. Those of a login may go on until its token expires; what they leave expires by itself.
+ * written by requests alone. Those of a login may go on until its token expires; what they leave expires by itself,
+ * except for webhook secrets, which are refused that long.
  */
 const importedTables = [profiles, numberAssignments, devices];
 
 type Renew = () => Promise<void>;
 
 async function eraseIn(
-  { table, items, owner, erase: eraseAll }: StoredData,
+  { table, items, owner, beforehand, erase: eraseAll }: StoredData,
   { subscription }: Subject,
   renew: Renew,
 ): Promise<number> {
+  await beforehand?.();
   if (eraseAll === undefined) {
     const ours = owner === undefined ? exists(table) : isOf(owner, subscription);
     return await deleteAll(table, items, ours, renew);

@@ -3,12 +3,15 @@ import { densityCallers } from "../../functions/population-density/callers/table
 import { type Permit, permitsOf } from "../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../functions/population-density/delivery/permit-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
+import { eraseWebhookSecrets } from "../../functions/population-density/webhook-secrets/store.ts";
 import { webhookSecrets } from "../../functions/population-density/webhook-secrets/tables.ts";
 import { addressOf } from "../../functions/profile/rules.ts";
 import { loginAttempts, profileRecord } from "../../functions/profile/tables.ts";
 import { getItems } from "../../shared/aws/database.ts";
+import { longestTokenLifetimeSeconds } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
+import { clockToleranceSeconds } from "../../shared/tokens/token.ts";
 import type { StoredItem } from "../aws/scan-items.ts";
 import { itemsAsStored, itemsContaining, itemsWith, patience, type StoredData } from "./stored-items.ts";
 
@@ -16,7 +19,7 @@ import { itemsAsStored, itemsContaining, itemsWith, patience, type StoredData } 
 export async function loginData(logins: readonly StoredItem[]): Promise<readonly StoredData[]> {
   if (logins.length === 0) return [];
   const profiles = logins.map((login) => profileRecord.parse(login));
-  const clients = profiles.map(({ ID }) => String(ID));
+  const clients = clientsOf(logins);
   const callers = clients.map(hashed);
   const addresses = profiles.map(({ EmailAddress }) => hashed(addressOf(EmailAddress)));
   const keys = callers.map((caller) => ({ caller }));
@@ -50,6 +53,25 @@ export async function loginData(logins: readonly StoredItem[]): Promise<readonly
       shown: ({ counted: _, ...shown }) => shown,
     },
   ];
+}
+
+/** Time enough for a login under way to give its token, and for the deletion of the logins, which is limited. */
+const erasingSeconds = 600;
+
+/**
+ * Lets logins that are about to be deleted leave no webhook secret, until every token of theirs has expired. What the
+ * stage's `TOKEN_LIFETIME_SECONDS` is or was does not matter.
+ */
+export async function refuseSecretsOf(logins: readonly StoredItem[]): Promise<void> {
+  const lastTokenSeconds = longestTokenLifetimeSeconds + clockToleranceSeconds + erasingSeconds;
+  const until = Math.ceil(Date.now() / 1_000) + lastTokenSeconds;
+  const signal = patience();
+  await Promise.all(clientsOf(logins).map((client) => eraseWebhookSecrets(hashed(client), until, signal)));
+}
+
+/** The clients that tokens of logins name. */
+function clientsOf(logins: readonly StoredItem[]): string[] {
+  return logins.map((login) => String(profileRecord.parse(login).ID));
 }
 
 function withoutSecrets(item: StoredItem): StoredItem {

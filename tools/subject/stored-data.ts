@@ -7,7 +7,7 @@ import { keysOf, phoneIdentifier, subscriptionIdentifier } from "../../shared/de
 import { devices } from "../../shared/devices/table.ts";
 import { pseudonymKey } from "../../shared/pseudonym-keys/key.ts";
 import type { StoredItem } from "../aws/scan-items.ts";
-import { loginData } from "./login-data.ts";
+import { loginData, refuseSecretsOf } from "./login-data.ts";
 import { itemsAsStored, itemsWith, patience, type StoredData } from "./stored-items.ts";
 
 /** A person, and how the operator has named them. */
@@ -30,6 +30,7 @@ export async function storedData(subject: Subject): Promise<readonly StoredData[
       items: logins,
       shown: ({ address: _, passwordHash: __, ...shown }) => shown,
       owner: "subscription",
+      beforehand: () => refuseSecretsOf(logins),
     },
     {
       table: accessRecords,

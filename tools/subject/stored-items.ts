@@ -12,6 +12,8 @@ export interface StoredData {
   readonly shown: (item: StoredItem) => StoredItem;
   /** The attribute with the subscription, where another person may have taken an item's key since it was read. */
   readonly owner?: string;
+  /** Is done just before the items are deleted. */
+  readonly beforehand?: () => Promise<void>;
   /** Deletes what is no item of its own. */
   readonly erase?: () => Promise<void>;
 }

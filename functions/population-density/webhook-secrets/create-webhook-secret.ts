@@ -19,7 +19,12 @@ export const handler = serve(createWebhookSecret, async (request) => {
   };
   // Before it is stored: a write whose answer is lost may have stored it, and nobody would know the secret.
   onFault((rollbackSignal) => deleteStoredSecret(caller, created.id, rollbackSignal));
-  if (!(await storeWebhookSecret(caller, created, signal)))
+  const outcome = await storeWebhookSecret(caller, created, now, signal);
+  if (outcome === "erased")
+    throw refuse("PERMISSION_DENIED", {
+      message: "The login of this token was erased: no webhook secret can be created for it.",
+    });
+  if (outcome === "exhausted")
     throw refuse("TOO_MANY_REQUESTS", {
       message: `There are ${maxWebhookSecrets} webhook secrets already: delete one of them first.`,
       retryAfterSeconds: 60,

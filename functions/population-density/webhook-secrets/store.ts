@@ -1,4 +1,4 @@
-import { getItem, type Update, updateItem } from "../../../shared/aws/database.ts";
+import { getItem, putItem, type Update, updateItem } from "../../../shared/aws/database.ts";
 import { webhookSecrets } from "./tables.ts";
 
 /** A secret that signs the deliveries of a caller. */
@@ -18,20 +18,25 @@ const names = { "#secrets": "secrets" };
 /**
  * Stores a secret of a caller.
  * @param caller hash of the caller.
- * @returns `false` if the caller has two others.
+ * @returns `"exhausted"` if the caller has two others, `"erased"` while the caller's erased login may have tokens.
  */
 export async function storeWebhookSecret(
   caller: string,
   { id, ...stored }: WebhookSecret,
+  now: Date,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"stored" | "exhausted" | "erased"> {
   const write = (update: Update) => updateItem(webhookSecrets, { caller }, update, signal);
+  const second = Math.floor(now.getTime() / 1_000);
   const further = {
-    update: "SET #secrets.#id = :stored",
-    // The second part lets a repeated write succeed whose first response was lost.
-    condition: "size(#secrets) < :limit OR attribute_exists(#secrets.#id)",
+    update: "SET #secrets.#id = :stored REMOVE expiresAt",
+    // `attribute_exists` of the id lets a repeated write succeed whose first response was lost. The time is compared
+    // because DynamoDB deletes what has expired days later.
+    condition:
+      "(size(#secrets) < :limit OR attribute_exists(#secrets.#id)) AND " +
+      "(attribute_not_exists(expiresAt) OR expiresAt <= :second)",
     names: { ...names, "#id": id },
-    values: { ":stored": stored, ":limit": maxWebhookSecrets },
+    values: { ":stored": stored, ":limit": maxWebhookSecrets, ":second": second },
   };
   const first = {
     update: "SET #secrets = :secrets",
@@ -40,7 +45,18 @@ export async function storeWebhookSecret(
     values: { ":secrets": { [id]: stored } },
   };
   // One of several concurrent first requests creates the map.
-  return (await write(further)) || (await write(first)) || (await write(further));
+  if ((await write(further)) || (await write(first)) || (await write(further))) return "stored";
+  const { expiresAt = 0 } = (await getItem(webhookSecrets, { caller }, signal)) ?? {};
+  return expiresAt > second ? "erased" : "exhausted";
+}
+
+/**
+ * Replaces the secrets of a caller, by its hash, with an item that has none, and stores none before it expires: tokens
+ * of an erased login would otherwise leave secrets that nobody finds any more.
+ * @param until epoch second.
+ */
+export async function eraseWebhookSecrets(caller: string, until: number, signal: AbortSignal): Promise<void> {
+  await putItem(webhookSecrets, { caller, secrets: {}, expiresAt: until }, {}, signal);
 }
 
 /** The secrets of a caller, by its hash; the oldest first. */

@@ -12,10 +12,13 @@ const webhookSecret = z.object({
 export const webhookSecrets = table({
   name: "webhook-secrets",
   partitionKey: "caller",
+  timeToLive: "expiresAt",
   // Credentials.
   personalData: true,
   schema: z.object({
     /** By id. */
     secrets: z.record(z.string(), webhookSecret),
+    /** Epoch second until which none is stored, because the caller's login was erased. */
+    expiresAt: z.optional(z.number()),
   }),
 });

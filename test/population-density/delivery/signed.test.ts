@@ -17,7 +17,8 @@ const ownSignal = () => AbortSignal.timeout(60_000);
 async function secretOf(caller: string): Promise<{ readonly id: string; readonly secret: string }> {
   const id = crypto.randomUUID();
   const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
-  await storeWebhookSecret(caller, { id, secret, createdAt: new Date().toISOString() }, ownSignal());
+  const now = new Date();
+  await storeWebhookSecret(caller, { id, secret, createdAt: now.toISOString() }, now, ownSignal());
   return { id, secret };
 }
 

@@ -4,6 +4,7 @@ import {
   createWebhookSecret,
   listWebhookSecrets,
 } from "../../../functions/population-density/webhook-secrets/contract.ts";
+import { webhookSecrets } from "../../../functions/population-density/webhook-secrets/tables.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
@@ -99,18 +100,55 @@ describe("the endpoints", () => {
   });
 });
 
+const ownSignal = () => AbortSignal.timeout(60_000);
+
+describe("a caller whose login was erased", () => {
+  const second = () => Math.floor(Date.now() / 1_000);
+  const erase = async (client: string, until: number) => {
+    const store = await import("../../../functions/population-density/webhook-secrets/store.ts");
+    await store.eraseWebhookSecrets(hashed(client), until, ownSignal());
+  };
+
+  test("POST /webhook-secrets returns 403 until the erased login's last token has expired", async () => {
+    const { client, create, list, send } = someCaller();
+    const { id } = await create();
+    await erase(client, second() + 600);
+
+    const refused = await send("POST", path);
+
+    expect(refused).toMatchObject({ status: 403, body: { code: "PERMISSION_DENIED" } });
+    expect(refused.body).toMatchObject({ message: expect.stringContaining("erased") });
+    expect(refused.headers.get("retry-after")).toBeNull();
+    expect(await list()).toEqual([]);
+    expect(await send("DELETE", `${path}/${id}`)).toMatchObject({ status: 200, body: { secrets: [] } });
+    expect(await send("POST", path)).toMatchObject({ status: 403 });
+  });
+
+  test("POST /webhook-secrets returns 201 after that, and its secret outlasts what DynamoDB deletes late", async () => {
+    const { client, create, list } = someCaller();
+    await erase(client, second() - 1);
+
+    const { id } = await create();
+
+    expect(await list()).toMatchObject([{ id }]);
+    const { getItem } = await import("../../../shared/aws/database.ts");
+    const stored = await getItem(webhookSecrets, { caller: hashed(client) }, ownSignal());
+    expect(stored).not.toHaveProperty("expiresAt");
+  });
+});
+
 describe("a table that fails", () => {
-  const ownSignal = () => AbortSignal.timeout(60_000);
   const isSecretWrite = ({ operation, parameters }: { operation: string; parameters: object }) =>
     operation === "UpdateItem" && JSON.stringify(parameters).includes("#secrets");
 
-  test("storeWebhookSecret returns true when the response to its write is lost", async () => {
+  test("storeWebhookSecret has stored the secret when the response to its write is lost", async () => {
     const store = await import("../../../functions/population-density/webhook-secrets/store.ts");
     const caller = hashed(crypto.randomUUID());
     const secretOf = (id: string) => ({ id, secret: `whsec_${id}`, createdAt: new Date().toISOString() });
     for (const id of ["one", "two"]) {
       harness().tables.inject((aws) => (isSecretWrite(aws) && aws.attempt === 1 ? "lose" : "pass"));
-      expect(await store.storeWebhookSecret(caller, secretOf(id), ownSignal())).toBe(true);
+      const outcome = await store.storeWebhookSecret(caller, secretOf(id), new Date(), ownSignal());
+      expect(outcome).toBe("stored");
     }
     harness().tables.inject();
     const stored = await store.readWebhookSecrets(caller, ownSignal());
