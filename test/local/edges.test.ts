@@ -20,7 +20,8 @@ async function exchange(sent: string, { half = false } = {}): Promise<string> {
   return received;
 }
 
-const keys = "GET /.well-known/jwks.json HTTP/1.1\r\nHost: a\r\n";
+const { host: ownHost } = new URL(sharedService.url);
+const keys = `GET /.well-known/jwks.json HTTP/1.1\r\nHost: ${ownHost}\r\n`;
 
 test.each([
   ["text that is not HTTP", "HELLO\r\n\r\n"],
@@ -50,15 +51,32 @@ test.each(["[", "a b", '"><script>', "a/b?", "b@a", "a:1/..//b", "%", "a:99999"]
   },
 );
 
-test.each(["a", "here.example:8080", "[::1]", "[::1]:3000", "my_host"])(
-  "the service responds 200 to the Host %s",
-  async (host) => {
-    const received = await exchange(`${keys.replace("Host: a", `Host: ${host}`)}Connection: close\r\n\r\n`);
-    expect(received).toMatch(/^HTTP\/1\.1 200 /);
+const closed = (host: string) => `${keys.replace(ownHost, host)}Connection: close\r\n\r\n`;
+
+test.each(["localhost", "LOCALHOST", "[::1]"])(
+  "the service responds 200 to the Host %s with its own port",
+  async (name) => {
+    expect(await exchange(closed(ownHost.replace("127.0.0.1", name)))).toMatch(/^HTTP\/1\.1 200 /);
   },
 );
 
-const login = "POST /v3/profile/authenticate HTTP/1.1\r\nHost: a\r\nx-correlator: cut-off\r\n";
+test.each(["a", "127.0.0.1", "localhost:1", "my_host", ownHost.replace("127.0.0.1", "rebound.example")])(
+  "the service responds 421 in the form of its errors to the Host %s, before it reads a body",
+  async (host) => {
+    for (const sent of [closed(host), `${login.replace(ownHost, host)}Content-Length: 100\r\n\r\n{}`]) {
+      const received = await exchange(sent);
+      expect(received).toMatch(/^HTTP\/1\.1 421 Misdirected Request\r\n/);
+      expect(received).not.toMatch(/access-control/i);
+      expect(JSON.parse(received.slice(received.indexOf("\r\n\r\n")))).toEqual({
+        status: 421,
+        code: "MISDIRECTED_REQUEST",
+        message: expect.stringContaining("--allow-host NAME"),
+      });
+    }
+  },
+);
+
+const login = `POST /v3/profile/authenticate HTTP/1.1\r\nHost: ${ownHost}\r\nx-correlator: cut-off\r\n`;
 
 test.each([
   ["an invalid chunk", `${login}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`, false],
@@ -85,7 +103,9 @@ test("the service responds 404 to CONNECT and ignores a missing Host and an unkn
   );
   const closing = "GET /.well-known/jwks.json HTTP/1.1\r\nConnection: close\r\n";
   expect(await exchange(`${closing}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await exchange(`${closing}Host: a\r\nExpect: the-unexpected\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await exchange(`${closing}Host: ${ownHost}\r\nExpect: the-unexpected\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 200 /,
+  );
 });
 
 test("the service answers a complete request although the client half-closes or sends garbage after it", async () => {

@@ -44,7 +44,7 @@ const queues = [
 
 /** Opens the queues of the folder. The server is closed without being asked to save first. */
 async function openQueues() {
-  const server = await openQueueServer(undefined, folder.path);
+  const server = await openQueueServer(undefined, { folder: folder.path });
   const client = queueClient(server.endpoint, embeddedCredentials);
   const urls = await createQueues(server.endpoint, embeddedCredentials, queues);
   const close = async () => {
@@ -155,7 +155,7 @@ function databaseClient(endpoint: string): DynamoDBClient {
 }
 
 async function openTables(declared = [table]): Promise<DynamoDBClient> {
-  const server = await openDatabase(undefined, folder.path);
+  const server = await openDatabase(undefined, { folder: folder.path });
   closing.push(() => server.close());
   await createTables(server.endpoint, embeddedCredentials, declared);
   return databaseClient(server.endpoint);
@@ -171,7 +171,7 @@ const module = new URL("../../tools/local/servers/database.ts", import.meta.url)
 const program = `
 const [, module, folder] = process.argv;
 const { openDatabase } = await import(module);
-const { endpoint } = await openDatabase(undefined, folder);
+const { endpoint } = await openDatabase(undefined, { folder });
 console.log(endpoint);
 `;
 

@@ -231,7 +231,8 @@ describe("the SQS of the shell", () => {
       if (!proxy.answersPolls && headers["x-amz-target"] === "AmazonSQS.ReceiveMessage") {
         return void request.destroy();
       }
-      const passedOn = httpRequest(target, { method, headers }, (answer) => {
+      const { host } = new URL(target);
+      const passedOn = httpRequest(target, { method, headers: { ...headers, host } }, (answer) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(response);
       });

@@ -36,10 +36,10 @@ export async function startSample(options: Partial<LocalServiceOptions> = {}): P
 }
 
 /** Starts the sample stack for the tests of a file. */
-export function useSample(): () => StartedSample {
+export function useSample(options: Partial<LocalServiceOptions> = {}): () => StartedSample {
   let service: StartedSample;
   beforeAll(async () => {
-    service = await startSample();
+    service = await startSample(options);
   });
   afterAll(() => service.close());
   return () => service;

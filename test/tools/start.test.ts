@@ -1,9 +1,11 @@
+import { once } from "node:events";
 import { copyFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { runningService } from "../../tools/local/running-service.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 import { isWhole, sampleOf } from "../support/sample.ts";
@@ -65,7 +67,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   expect(started.output()).toBe(`Listening on ${url}\n`);
 }, 120_000);
 
-test("npm start --data imports into its own tables whatever account the shell names, has the token endpoint unless it is off, and leaves nothing behind", async () => {
+test("npm start --data imports into its own tables whatever account the shell names, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
   const data = temporaryFolder("start-data-");
   copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
   // Without densities of its own it gets those of the demo city, which takes longer than the rest.
@@ -77,13 +79,42 @@ test("npm start --data imports into its own tables whatever account the shell na
     // Another assembly, which takes longer than the rest to make.
     TOKEN_ENDPOINT: isWhole ? "off" : "on",
   };
-  const started = npmStartIn(shell, "--port", "0", "--data", data.path);
+  const allowed = ["--allow-host", "Here.example", "--allow-host", "there.example"];
+  const started = npmStartIn(shell, "--port", "0", "--data", data.path, ...allowed);
   const url = await listening(started);
+  const servers = await answersByHost(url, ["here.example", "there.example", "rebound.example"]);
+  expect(servers).toEqual({
+    gateway: [200, 200, 421],
+    dynamodb: [200, 200, 403],
+    sqs: [500, 500, 403],
+    secrets: [400, 400, 403],
+  });
   const metadata = await fetch(`${url}/.well-known/openid-configuration`);
   expect(metadata.status).toBe(isWhole ? 404 : 200);
   data.remove();
   await expectNothingLeftAfter("closing the terminal", started);
 }, 120_000);
+
+/** The status of every server of a running service for requests with these hosts. */
+async function answersByHost(url: string, hosts: readonly string[]) {
+  const { environment } = runningService(Number(new URL(url).port));
+  const servers = {
+    gateway: url,
+    dynamodb: environment.AWS_ENDPOINT_URL_DYNAMODB ?? "",
+    sqs: environment.AWS_ENDPOINT_URL_SQS ?? "",
+    secrets: environment.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? "",
+  };
+  const statusOf = async (server: string, host: string) => {
+    const asked = get(server, { headers: { host }, agent: false });
+    const [response] = await once(asked, "response");
+    response.resume();
+    return response.statusCode;
+  };
+  const answered = Object.entries(servers).map(async ([name, server]) => {
+    return [name, await Promise.all(hosts.map((host) => statusOf(server, host)))] as const;
+  });
+  return Object.fromEntries(await Promise.all(answered));
+}
 
 test.runIf(isWhole).each(["closing the terminal", "Ctrl-C, twice"])(
   "npm start leaves nothing behind after %s",
@@ -126,7 +157,7 @@ test.each(sampleOf(moments, 1))(
   180_000,
 );
 
-test.each(sampleOf([[["--port", "70000"]], [["--bogus"]]], 1))(
+test.each(sampleOf([[["--port", "70000"]], [["--allow-host", "a:1"]], [["--bogus"]]], 1))(
   "npm start exits with 2 for the arguments %j",
   async (args) => {
     expect(await npmStart(...args).ended).toBe(2);

@@ -15,7 +15,14 @@ import { storeEnvironment } from "./store-environment.ts";
 interface DemoServiceOptions
   extends Pick<
     LocalServiceOptions,
-    "accountExecutions" | "environment" | "extraEnvironment" | "kept" | "maxThreadsOf" | "logs" | "throttled"
+    | "accountExecutions"
+    | "allowedHosts"
+    | "environment"
+    | "extraEnvironment"
+    | "kept"
+    | "maxThreadsOf"
+    | "logs"
+    | "throttled"
   > {
   readonly port: number;
   /** The folder of the cloud assembly. The demo data is imported while the assembly is being built. */

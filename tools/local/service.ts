@@ -40,6 +40,8 @@ export interface LocalServiceOptions {
   readonly accountExecutions?: number | undefined;
   /** Keeps the state beyond the end of the service; without it, all state is lost. The caller closes it. */
   readonly kept?: KeptState | undefined;
+  /** Names by which the gateway and the embedded servers can be called, in addition to loopback ones; in lower case. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
   readonly logs?: LogSink;
   /** Runs when tables, queues, secrets and keys exist, before the port is opened and queues are read. */
@@ -99,6 +101,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       stream: backend.stream,
       logs: options.logs ?? process.stderr,
       throttled: options.throttled ?? false,
+      allowedHosts: options.allowedHosts,
     });
     const { url } = keep(await gateway.open(options.port));
     for (const poller of pollersOf(backend, options)) keep(poller).start();
@@ -125,7 +128,7 @@ interface Closable {
 type Keep = <T extends Closable>(started: T) => T;
 
 async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
-  const { environment: shell, configuration, kept, logs = process.stderr } = options;
+  const { environment: shell, configuration, kept, allowedHosts = [], logs = process.stderr } = options;
   const declared = loadTemplate(options.assembly);
   const credentials = credentialsOf(shell);
   const secrets = new SecretStore(declared.secrets, kept?.secrets);
@@ -136,7 +139,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
     return rotations;
   };
   const keepSecrets = async () => await kept?.keepSecrets(secrets.stored());
-  const secretsServer = keep(await openSecretsEndpoint(secrets, begun, keepSecrets));
+  const secretsServer = keep(await openSecretsEndpoint(secrets, begun, keepSecrets, allowedHosts));
   const [databaseEndpoint, { queueEndpoint, template }] = await both(
     openTables(declared, options, keep),
     openQueues(declared, options, keep),
@@ -189,19 +192,24 @@ function batchesAtOnce({ eventSources }: Template, { logicalId }: LocalFunction)
 
 async function openTables(
   template: Template,
-  { environment: shell, kept }: LocalServiceOptions,
+  { environment: shell, kept, allowedHosts }: LocalServiceOptions,
   keep: Keep,
 ): Promise<string> {
-  const { endpoint } = keep(await openDatabase(externalEndpoints(shell).database, kept?.tables));
+  const external = externalEndpoints(shell).database;
+  const { endpoint } = keep(await openDatabase(external, { folder: kept?.tables, allowedHosts }));
   await createTables(endpoint, credentialsOf(shell), template.tables);
   return endpoint;
 }
 
 /** Creates the queues and puts their URLs into the template. A template without queues needs no server. */
-async function openQueues(template: Template, { environment: shell, kept }: LocalServiceOptions, keep: Keep) {
+async function openQueues(
+  template: Template,
+  { environment: shell, kept, allowedHosts }: LocalServiceOptions,
+  keep: Keep,
+) {
   const external = externalEndpoints(shell).queues;
   if (template.queues.length === 0) return { queueEndpoint: external, template };
-  const { endpoint } = keep(await openQueueServer(external, kept?.queues));
+  const { endpoint } = keep(await openQueueServer(external, { folder: kept?.queues, allowedHosts }));
   const urls = await createQueues(endpoint, credentialsOf(shell), template.queues);
   return { queueEndpoint: endpoint, template: template.withQueueUrls(urls) };
 }

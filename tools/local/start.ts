@@ -31,16 +31,20 @@ function readArguments() {
         data: { type: "string" },
         keep: { type: "string" },
         throttle: { type: "boolean" },
+        "allow-host": { type: "string", multiple: true },
         help: { type: "boolean" },
       },
     });
     const { port = process.env.PORT ?? "3000", data, keep, throttle = false, help = false } = values;
-    return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
+    const { "allow-host": allowedHosts = [] } = values;
+    const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
+    return isPort && allowedHosts.every((name) => /^[\w.-]+$/.test(name))
       ? {
           port: Number(port),
           data: data === undefined ? undefined : fromInvocationFolder(data),
           keep: keep === undefined ? undefined : fromInvocationFolder(keep),
           throttle,
+          allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
           help,
         }
       : undefined;
@@ -56,7 +60,7 @@ function readArguments() {
  */
 async function serve(
   making: Promise<MadeAssembly>,
-  { port: wanted, data: folder, throttle }: NonNullable<ReturnType<typeof readArguments>>,
+  { port: wanted, data: folder, throttle, allowedHosts }: NonNullable<ReturnType<typeof readArguments>>,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
 ) {
@@ -81,7 +85,16 @@ async function serve(
   const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
   const assembly = making.then((made) => made.assembly);
   const limits = throttle ? { throttled: true, accountExecutions: defaultAccountExecutions } : {};
-  const service = await startDemoService({ ...limits, port, data, assembly, kept, environment, logs });
+  const service = await startDemoService({
+    ...limits,
+    port,
+    data,
+    assembly,
+    kept,
+    allowedHosts,
+    environment,
+    logs,
+  });
   isListening = true;
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
   if (kept !== undefined) {
@@ -118,11 +131,14 @@ async function openKeptState(
 }
 
 const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER] [--throttle]
+                       [--allow-host NAME]...
 
   --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
   --data FOLDER  import this folder instead of the demo data
   --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
-  --throttle     apply the API's throttling, and the 1,000 concurrent executions of an account in Lambda`;
+  --throttle     apply the API's throttling, and the 1,000 concurrent executions of an account in Lambda
+  --allow-host NAME
+                 answer requests whose Host is this name too, such as host.docker.internal; may be repeated`;
 
 const wanted = readArguments();
 if (wanted === undefined) {

@@ -65,7 +65,7 @@ function requestContext(
   match: RouteMatch,
   authorizer: AuthorizerContext | undefined,
 ): RequestContext {
-  const domainName = withPort(hostOf(request), request.port);
+  const domainName = withPort(requestedHost(request), request.port);
   return {
     accountId: account,
     apiId: api.id,
@@ -103,11 +103,11 @@ function requestContext(
 }
 
 /**
- * The requested host, in place of the API's domain; API Gateway answers no other.
+ * The requested host, in place of the API's domain; without one, the address of the local gateway.
  * @throws {GatewayError} if it is neither a name nor an address.
  */
-function hostOf(request: ReceivedRequest): string {
-  const host = headerOf(request, "host") || "127.0.0.1";
+export function requestedHost(request: ReceivedRequest): string {
+  const host = headerOf(request, "host") || `127.0.0.1:${request.port}`;
   const isHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(host) && URL.canParse(`http://${host}`);
   if (!isHost) throw new GatewayError("BAD_REQUEST_PARAMETERS");
   return host;

@@ -10,12 +10,13 @@ import { InvocationError } from "../lambda/invocation-error.ts";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
+import { isOwnHost } from "../servers/own-requests.mjs";
 import { TokenBucket } from "../servers/token-bucket.ts";
 import { account, region } from "../template/physical-names.ts";
 import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
 import { compressed, decompressed } from "./compression.ts";
-import { proxyEvent } from "./event.ts";
+import { proxyEvent, requestedHost } from "./event.ts";
 import { functionReply } from "./function-reply.ts";
 import {
   type ConfiguredResponse,
@@ -40,6 +41,8 @@ export interface GatewayOptions {
   readonly logs: LogSink;
   /** Whether to apply the template's throttling; otherwise any rate is allowed. */
   readonly throttled?: boolean;
+  /** Names by which it can be called, in addition to loopback ones; in lower case. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
@@ -55,6 +58,7 @@ export class Gateway {
   readonly #logs: LogSink;
   /** By verb and path of a route; undefined if nothing is throttled. */
   readonly #buckets: Map<string, TokenBucket> | undefined;
+  readonly #allowedHosts: readonly string[];
   readonly #now: () => number;
   /** Requests of a connection that have no response yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
@@ -65,6 +69,7 @@ export class Gateway {
     stream,
     logs,
     throttled = false,
+    allowedHosts = [],
     now = () => performance.now(),
   }: GatewayOptions) {
     this.#api = api;
@@ -79,6 +84,7 @@ export class Gateway {
     this.#invoke = invoke;
     this.#stream = stream;
     this.#logs = logs;
+    this.#allowedHosts = allowedHosts;
     this.#now = now;
     this.#buckets = throttled ? new Map() : undefined;
   }
@@ -169,6 +175,7 @@ export class Gateway {
   async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply | StreamedReply> {
     const match = this.#routes.match(received.method, received.path);
     try {
+      if (!isOwnHost(requestedHost(received), received.port, this.#allowedHosts)) return misdirected;
       const encodedBody = await readBody(request);
       if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
       if (encodedBody === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
@@ -238,6 +245,19 @@ export class Gateway {
     this.#logs.write(`${JSON.stringify({ ...line, ...details })}\n`);
   }
 }
+
+/** API Gateway never sees the requests of another host; this answer is the local gateway's own. */
+const misdirected: Reply = {
+  status: 421,
+  headers: [["content-type", "application/json"]],
+  body: JSON.stringify({
+    status: 421,
+    code: "MISDIRECTED_REQUEST",
+    message:
+      "The Host must be a loopback name with the port of this service; " +
+      "npm start -- --allow-host NAME allows another name.",
+  }),
+};
 
 /** After the time-out the function continues, as on AWS; its result is discarded. */
 async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {

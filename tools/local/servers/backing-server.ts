@@ -20,20 +20,28 @@ export interface BackingServer {
   close(): Promise<void>;
 }
 
+/** How an embedded server runs. */
+export interface EmbeddedOptions {
+  /** Where it stores its data; if undefined, in memory. */
+  readonly folder?: string | undefined;
+  /** Names by which it can be called, in addition to loopback ones; in lower case. */
+  readonly allowedHosts?: readonly string[] | undefined;
+}
+
 /**
  * The external server if an endpoint is given, otherwise an embedded one.
  * @param module runs in its own thread, posts the port of 127.0.0.1 on which it listens, and exits on any message.
  * @param name names the embedded server in errors.
- * @param folder where the embedded server stores its data; if undefined, in memory.
+ * @param options for the embedded server.
  */
 export async function openBackingServer(
   externalEndpoint: string | undefined,
   module: URL,
   name: string,
-  folder: string | undefined,
+  { folder, allowedHosts = [] }: EmbeddedOptions,
 ): Promise<BackingServer> {
   if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
-  const thread = new Worker(module, { execArgv: [], workerData: { folder } });
+  const thread = new Worker(module, { execArgv: [], workerData: { folder, allowedHosts } });
   const close = () => stopThread(thread);
   try {
     const port = await firstMessage(thread, startMilliseconds, name);

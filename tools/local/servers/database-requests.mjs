@@ -2,13 +2,17 @@
 import dynalite from "dynalite";
 import db from "dynalite/db/index.js";
 import { putOf } from "./insert-statement.mjs";
+import { onlyPrograms } from "./own-requests.mjs";
 
-/** An HTTP server, not listening yet. */
-export function databaseServer() {
+/**
+ * An HTTP server, not listening yet.
+ * @param allowedHosts names by which it can be called, in addition to loopback ones.
+ */
+export function databaseServer(allowedHosts) {
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   const [answer] = server.listeners("request");
   server.removeAllListeners("request");
-  server.on("request", (request, response) => {
+  const answerProgram = (request, response) => {
     if (request.headers["x-amz-target"] === `${version}.ExecuteStatement`) {
       void executeStatement(request, response, server.address().port);
       return;
@@ -17,7 +21,8 @@ export function databaseServer() {
     // dynalite's error listener throws if the client disconnects, which would end the thread.
     request.removeAllListeners("error");
     request.on("error", () => response.destroy());
-  });
+  };
+  server.on("request", onlyPrograms(answerProgram, allowedHosts));
   return server;
 }
 

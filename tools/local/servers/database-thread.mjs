@@ -8,8 +8,8 @@ import { databaseServer } from "./database-requests.mjs";
 import { prepareStore } from "./database-store.mjs";
 
 parentPort?.on("message", () => process.exit());
-const opened = prepareStore(workerData?.folder);
-const server = databaseServer();
+const opened = prepareStore(workerData.folder);
+const server = databaseServer(workerData.allowedHosts);
 await opened();
 // Node.js would close idle connections after five seconds, possibly just as a client reuses one.
 server.keepAliveTimeout = 600_000;

@@ -10,17 +10,22 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { region } from "../template/physical-names.ts";
 import type { LocalTable } from "../template/tables.ts";
-import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
+import {
+  type BackingServer,
+  type Credentials,
+  type EmbeddedOptions,
+  openBackingServer,
+} from "./backing-server.ts";
 
 const tableMilliseconds = 30_000;
 
-/**
- * The external DynamoDB if an endpoint is given, otherwise an embedded one.
- * @param folder where the embedded one stores its tables; if undefined, in memory.
- */
-export function openDatabase(externalEndpoint: string | undefined, folder?: string): Promise<BackingServer> {
+/** The external DynamoDB if an endpoint is given, otherwise an embedded one. */
+export function openDatabase(
+  externalEndpoint: string | undefined,
+  options: EmbeddedOptions = {},
+): Promise<BackingServer> {
   const module = new URL("./database-thread.mjs", import.meta.url);
-  return openBackingServer(externalEndpoint, module, "the embedded DynamoDB", folder);
+  return openBackingServer(externalEndpoint, module, "the embedded DynamoDB", options);
 }
 
 /**

@@ -7,24 +7,26 @@ import {
 } from "@aws-sdk/client-sqs";
 import { region } from "../template/physical-names.ts";
 import type { LocalQueue } from "../template/queues.ts";
-import { type BackingServer, type Credentials, openBackingServer } from "./backing-server.ts";
+import {
+  type BackingServer,
+  type Credentials,
+  type EmbeddedOptions,
+  openBackingServer,
+} from "./backing-server.ts";
 
 /** SQS's maximum wait of a poll. */
 export const longPollSeconds = 20;
 
-/**
- * The external SQS if an endpoint is given, otherwise an embedded one.
- * @param folder where the embedded one stores its messages; if undefined, in memory.
- */
+/** The external SQS if an endpoint is given, otherwise an embedded one. */
 export function openQueueServer(
   externalEndpoint: string | undefined,
-  folder?: string,
+  options: EmbeddedOptions = {},
 ): Promise<BackingServer> {
   return openBackingServer(
     externalEndpoint,
     new URL("./queue-thread.mjs", import.meta.url),
     "the embedded SQS",
-    folder,
+    options,
   );
 }
 

@@ -6,6 +6,7 @@
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { parentPort, workerData } from "node:worker_threads";
+import { onlyPrograms } from "./own-requests.mjs";
 
 // fauxqs does not export these modules.
 const load = (file) => import(new URL(`./sqs/${file}.js`, import.meta.resolve("fauxqs")).href);
@@ -37,7 +38,7 @@ const actions = [
 
 parentPort?.on("message", () => process.exit());
 const store = new SqsStore();
-const kept = await openKeptMessages(workerData?.folder);
+const kept = await openKeptMessages(workerData.folder);
 if (kept !== undefined) {
   const { createQueue } = store;
   store.createQueue = (...parameters) => {
@@ -94,7 +95,7 @@ function checkVisibility({ QueueUrl, ReceiptHandle, VisibilityTimeout }) {
   }
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   const reply = {
     status: (code) => {
       response.statusCode = code;
@@ -110,7 +111,9 @@ const server = createServer(async (request, response) => {
     response.writeHead(500, { "content-type": "application/x-amz-json-1.0" });
     response.end(JSON.stringify({ __type: "com.amazonaws.sqs#InternalError", message: String(error) }));
   }
-});
+}
+
+const server = createServer(onlyPrograms(answer, workerData.allowedHosts));
 // Node.js would close idle connections after five seconds, possibly just as a client reuses one.
 server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => parentPort?.postMessage(server.address().port));

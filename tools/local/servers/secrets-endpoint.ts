@@ -3,10 +3,11 @@
  * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_Operations.html
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
 import { type ListeningServer, listen } from "./listening-server.ts";
+import { onlyPrograms } from "./own-requests.mjs";
 import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
 
 const secretId = z.string().min(1).max(2048);
@@ -83,13 +84,15 @@ const operations: Readonly<Record<string, Operation>> = {
  * Serves a store on a free port of the loopback address.
  * @param rotations is called for each rotation: the functions that rotate secrets are started after this server.
  * @param keep is awaited before each response, because the call may have changed the store.
+ * @param allowedHosts names by which it can be called, in addition to loopback ones; in lower case.
  */
 export function openSecretsEndpoint(
   store: SecretStore,
   rotations: () => RotationStarter,
-  keep: () => Promise<void> = async () => {},
+  keep: () => Promise<void>,
+  allowedHosts: readonly string[],
 ): Promise<ListeningServer> {
-  const server = createServer((request, response) => {
+  const answerProgram = (request: IncomingMessage, response: ServerResponse) => {
     answer(store, rotations, request)
       .then(async (answered) => {
         await keep();
@@ -106,7 +109,8 @@ export function openSecretsEndpoint(
         });
         response.end(JSON.stringify(body));
       });
-  });
+  };
+  const server = createServer(onlyPrograms(answerProgram, allowedHosts));
   server.requestTimeout = 10_000;
   return listen(server, 0);
 }
