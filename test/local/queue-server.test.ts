@@ -30,6 +30,13 @@ test("createQueues creates the queues of a template in any order, with the serve
   expect(await createQueues(server().endpoint, embeddedCredentials, queues)).toEqual(urls);
 });
 
+test("the embedded SQS finds a queue by its URL with another name of this machine, as containers have it", async () => {
+  const urls = await createQueues(server().endpoint, embeddedCredentials, [queue("named")]);
+  const QueueUrl = urls.get("named")?.replace("127.0.0.1", "localhost");
+  const sent = await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
+  expect(sent.MessageId).toBeDefined();
+});
+
 /** Creates queues, sends a message to the first, and returns a function that receives from one: the receive counts. */
 async function receivingFrom(queues: readonly LocalQueue[]) {
   const urls = await createQueues(server().endpoint, embeddedCredentials, queues);
