@@ -6,7 +6,6 @@ import type { Bench } from "./bench/bench.ts";
 import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
-import { forecast } from "./bench/forecast.ts";
 import { imports } from "./bench/import.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
@@ -20,7 +19,6 @@ const benches: Readonly<Record<string, Bench>> = {
   density,
   delivery,
   import: imports,
-  forecast,
   throughput,
 };
 
