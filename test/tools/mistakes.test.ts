@@ -1,12 +1,14 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { demoLogins } from "../../tools/demo-logins.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { runNcs } from "../support/ncs.ts";
 import { sharedService } from "../support/service.ts";
@@ -130,6 +132,47 @@ test("ncs import says to deploy again when the outputs are of an earlier version
   const { stderr } = await runNcs(["import", "devices", devices, "--outputs", earlier]);
   expect(stderr).toContain(
     "--outputs names no table of devices: deploy this version of the stage with --outputs-file",
+  );
+});
+
+describe("the demo's logins and clients", () => {
+  const [login] = demoLogins();
+  const [client] = JSON.parse(readFileSync("tools/demo/clients.json", "utf8"));
+  const [key] = client.jwks.keys;
+  // Under other names, and the key written otherwise.
+  const renamed = {
+    profiles: { ID: 7_001, EmailAddress: "me@operator.example", DateCreated: "2026-01-01T00:00:00Z" },
+    clients: { ...client, clientId: "own-client", jwks: { keys: [{ ...key, kid: "own", x: `${key.x}=` }] } },
+  };
+  const records = {
+    profiles: { ...renamed.profiles, Username: "me", IsProfilePublic: false, password: login?.password },
+    clients: renamed.clients,
+  };
+  const importing = async (kind: keyof typeof records, stack: string, ...options: readonly string[]) => {
+    stubShell();
+    const { [stackNames.dev]: names } = JSON.parse(readFileSync(outputs, "utf8"));
+    const of = await file(`${crypto.randomUUID()}.json`, { [stack]: names });
+    const path = await file(`${kind}.json`, [records[kind]]);
+    return await runNcs(["import", kind, path, "--outputs", of, "--dry-run", ...options]);
+  };
+
+  test.each([
+    ["profiles", "password"],
+    ["clients", "jwks"],
+  ] as const)(
+    "ncs import %s refuses them under any name for prod, and for dev without --demo",
+    async (kind, field) => {
+      const prod = await importing(kind, stackNames.prod, "--demo");
+      expect(prod.stderr).toContain(
+        `record 1, ${field}: is the demo's, and everybody knows it: NetworkCapabilities has`,
+      );
+      const dev = await importing(kind, stackNames.dev);
+      expect(dev.stderr).toContain(`record 1, ${field}: is the demo's, and everybody knows it`);
+      expect(dev.stderr).toContain("takes it with --demo");
+      expect(`${prod.stderr}${dev.stderr}`).not.toContain(login?.password);
+      expect([prod.code, dev.code]).toEqual([1, 1]);
+      expect(await importing(kind, stackNames.dev, "--demo")).toMatchObject({ code: 0 });
+    },
   );
 });
 

@@ -30,17 +30,17 @@ export function addImport(importing: Command, print: Print): void {
     const command = importing
       .command(`${name} <file>`)
       .description(`a JSON array like tools/demo/${file}, or .ndjson with a record in each line`);
-    withStackOptions(command)
-      .option(...dryRunOption)
-      .action(async (path: string, options: StackOptions & { readonly dryRun?: boolean }) => {
-        const stack = await useStack(options);
-        const count = await importRecords(name as RecordKind, path, options.dryRun === true);
-        print(
-          options.dryRun === true
-            ? `${count} records could be imported into ${stack}; nothing was written`
-            : `${count} records imported into ${stack}`,
-        );
-      });
+    withStackOptions(command).option(...dryRunOption);
+    if (name === "profiles" || name === "clients") command.option(...demoOption);
+    command.action(async (path: string, options: RecordOptions) => {
+      const stack = await useStack(options);
+      const count = await importRecords(name as RecordKind, path, options, demoRefusal(stack, options));
+      print(
+        options.dryRun === true
+          ? `${count} records could be imported into ${stack}; nothing was written`
+          : `${count} records imported into ${stack}`,
+      );
+    });
   }
   addImportSandbox(importing, print);
   addImportDensity(importing, print);
@@ -48,13 +48,37 @@ export function addImport(importing: Command, print: Print): void {
   addReplay(importing, print);
 }
 
-async function importRecords(name: RecordKind, path: string, isDryRun: boolean): Promise<number> {
-  const [{ importKinds }, { importFile }, { withPatientCalls }] = await Promise.all([
+interface RecordOptions extends StackOptions {
+  readonly dryRun?: boolean;
+  readonly demo?: boolean;
+}
+
+const demoOption = [
+  "--demo",
+  "into a dev stage, also what has a password or a key of the demo data",
+] as const;
+
+/** Why a stage takes no record with a credential of the demo data; `undefined` if it does. */
+function demoRefusal(stack: string, { demo = false }: RecordOptions): string | undefined {
+  const known = "is the demo's, and everybody knows it";
+  if (stack === stackNames.prod) return `${known}: ${stack} has subscribers`;
+  return stack === stackNames.dev && !demo ? `${known}: ${stack} takes it with --demo` : undefined;
+}
+
+async function importRecords(
+  name: RecordKind,
+  path: string,
+  { dryRun: isDryRun = false }: RecordOptions,
+  refusal: string | undefined,
+): Promise<number> {
+  const [{ importKinds }, { importFile }, { withoutDemo }, { withPatientCalls }] = await Promise.all([
     import("../import/data-folder.ts"),
     import("../import/import-file.ts"),
+    import("../import/demo-credentials.ts"),
     import("../../shared/aws/patient-calls.ts"),
   ]);
-  const kind = importKinds[name] as ImportKind<z.ZodType>;
+  const any = importKinds[name] as ImportKind<z.ZodType>;
+  const kind = refusal === undefined ? any : withoutDemo(any, refusal);
   return await withPatientCalls(() =>
     withProgress((show) =>
       importFile(kind, path, {
