@@ -2,7 +2,7 @@
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
 import { hoursFromNow, inputValue } from "../time.ts";
-import { lengths } from "./obstacle.ts";
+import { lengths } from "./validation.ts";
 
 interface PeriodField {
   readonly fieldset: HTMLFieldSetElement;

@@ -6,10 +6,10 @@ import type { Area, Point } from "./area.ts";
 import { type AreaDrawing, AreaField } from "./area-field.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Example } from "./examples.ts";
-import { finestFor, largestCount, type Obstacle, obstacleOf } from "./obstacle.ts";
 import { periodField } from "./period-field.ts";
 import { precisionField } from "./precision-field.ts";
 import type { Query } from "./query.ts";
+import { finestFor, largestCount, type QueryProblem, validate } from "./validation.ts";
 
 interface FormOptions {
   readonly capabilities: Capabilities;
@@ -44,7 +44,7 @@ export function requestForm(options: FormOptions): RequestForm {
     hours: period.hours(),
     precision: precision.precision(),
   });
-  const found = () => obstacleOf(values(), capabilities, examples, new Date());
+  const found = () => validate(values(), capabilities, examples, new Date());
   const update = () => {
     precision.show(areas, period.hours());
     submit.show(found());
@@ -109,16 +109,23 @@ function precisionAndSize(precisions: readonly number[], slots: number, onChange
 
 /** The button that sends, with what keeps the form from being sent. */
 function submission(fill: (state: ViewState) => void) {
-  const button = html("button", { class: "primary wide", "aria-describedby": "obstacle" }, "Show densities");
-  const note = html("div", { id: "obstacle", class: "obstacle", "aria-live": "polite" });
-  const show = (obstacle: Obstacle | undefined) => {
-    button.disabled = obstacle !== undefined;
-    note.replaceChildren(...(obstacle === undefined ? [] : obstacleElements(obstacle, fill)));
+  const button = html(
+    "button",
+    { class: "primary wide", "aria-describedby": "validation" },
+    "Show densities",
+  );
+  const note = html("div", { id: "validation", class: "validation", "aria-live": "polite" });
+  const show = (problem: QueryProblem | undefined) => {
+    button.disabled = problem !== undefined;
+    note.replaceChildren(...(problem === undefined ? [] : problemElements(problem, fill)));
   };
   return { element: html("div", { class: "submit" }, button, note), show };
 }
 
-function obstacleElements({ reason, remedies }: Obstacle, fill: (state: ViewState) => void): HTMLElement[] {
+function problemElements(
+  { reason, remedies }: QueryProblem,
+  fill: (state: ViewState) => void,
+): HTMLElement[] {
   const buttons = remedies.map(({ label, change }) =>
     html("button", { type: "button", click: () => fill(change) }, label),
   );

@@ -329,7 +329,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.click("label[for=precision-7]");
     await page.selectOption("#hours", "168");
     expect(await page.isDisabled("form.request button.primary")).toBe(true);
-    await page.click('#obstacle button:has-text("Use precision 6")');
+    await page.click('#validation button:has-text("Use precision 6")');
 
     expect((await showDensities(page)).timedPopulationDensityData).toHaveLength(168);
     expect(page.url()).toContain("&hours=168&precision=6&");
@@ -380,12 +380,12 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     const after = await centre();
     const limits = await page.locator("#timeline .limits span").count();
     await page.goto(`${service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`);
-    await page.waitForSelector('#obstacle button:has-text("Use the next 6 hours")');
+    await page.waitForSelector('#validation button:has-text("Use the next 6 hours")');
 
     expect(after).toEqual(before);
     expect(limits).toBe(1);
     expect(await page.locator("#timeline .people, #published-cells").count()).toBe(0);
-    await page.click('#obstacle button:has-text("Use the next 6 hours")');
+    await page.click('#validation button:has-text("Use the next 6 hours")');
     expect((await showDensities(page)).timedPopulationDensityData).toHaveLength(6);
     expectNoProblems(opened);
     await page.context().close();

@@ -32,9 +32,9 @@ export async function answerTo(
   ]);
   const week = new TypicalWeek(dataSet?.calendar ?? utcCalendar);
   const spansAsked = asked.map((hour) => spansOfHour(hour, week));
-  const lacking = tiles.map((tile, index) => lackingSpans(tile, observed[index], spansAsked));
+  const missing = tiles.map((tile, index) => missingSpans(tile, observed[index], spansAsked));
   const typical = await publishedSpans(
-    names.map((tile, index) => ({ tile, spans: lacking[index] ?? [] })),
+    names.map((tile, index) => ({ tile, spans: missing[index] ?? [] })),
     signal,
   );
   const spansOf = tiles.map((_, index) => new Map([...(observed[index] ?? []), ...(typical[index] ?? [])]));
@@ -90,7 +90,7 @@ function distinct(spans: readonly (string | undefined)[]): string[] {
  * The spans of typical weekdays that a tile's answer needs: of hours that were not observed. If the observed days do
  * not cover all of its cells, a weekday may: any of its spans says so.
  */
-function lackingSpans({ cells }: Tile, observed: Spans = new Map(), asked: readonly HourSpans[]): string[] {
+function missingSpans({ cells }: Tile, observed: Spans = new Map(), asked: readonly HourSpans[]): string[] {
   const coverage = coverageOf(observed);
   const isAllCovered = cells.every((cell) => isCovered(coverage, cell));
   const weekdays = isAllCovered

@@ -40,12 +40,12 @@ export const permitStore: PermitStore = {
   },
 
   async recordAcceptance(host, signal) {
-    const item = { limit: "agreed", entry: host, expiresAt: expiryIn(acceptanceSeconds) };
+    const item = { limit: "accepted-host", entry: host, expiresAt: expiryIn(acceptanceSeconds) };
     await putItem(densityPermits, item, {}, signal);
   },
 
   async hasAccepted(host, signal) {
-    const key = { limit: "agreed", entry: host };
+    const key = { limit: "accepted-host", entry: host };
     return (await getItem(acceptances, key, signal)) !== undefined;
   },
 };

@@ -34,11 +34,11 @@ export async function acquirePermit(
   const permit = shortened(wanted);
   for (let asks = 1; ; asks++) {
     const now = clock.now();
-    const refusal = await askOnce(permit, now, ports, signal);
+    const refusal = await tryAcquire(permit, now, ports, signal);
     if (refusal === undefined) return undefined;
     const others = settled(refusal.others, permit, workers, now);
-    const isToStay = limitReached(others, permit, workers, now) !== undefined;
-    if (isToStay || asks === maxAsks) return refusal.holdingBack;
+    const isFinal = limitReached(others, permit, workers, now) !== undefined;
+    if (isFinal || asks === maxAsks) return refusal.holdingBack;
     await clock.pause(givingWayMilliseconds);
   }
 }
@@ -50,7 +50,7 @@ interface Refusal {
 }
 
 /** Asks for a permit once; undefined if it was acquired. */
-async function askOnce(
+async function tryAcquire(
   permit: Permit,
   now: number,
   { permits: store, workers }: PermitPorts,

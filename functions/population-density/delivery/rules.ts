@@ -16,12 +16,12 @@ export interface SendResult {
 }
 
 /**
- * The result of an attempt: something was sent, or the answer could not be computed. `isPassing` if a retry may
+ * The result of an attempt: something was sent, or the answer could not be computed. `isTransient` if a retry may
  * succeed.
  */
 export type AttemptResult =
   | SendResult
-  | { readonly outcome: "not computed"; readonly cause: string; readonly isPassing: boolean };
+  | { readonly outcome: "not computed"; readonly cause: string; readonly isTransient: boolean };
 
 /** The next step of a job. */
 export type Step =
@@ -128,7 +128,7 @@ export function nextStep(
   }
   const isSent = result.outcome === "failed" && isPossiblyDelivered(result);
   const possiblyDelivered = job.possiblyDelivered || isSent;
-  const isPermanentFailure = result.outcome === "not computed" && !result.isPassing;
+  const isPermanentFailure = result.outcome === "not computed" && !result.isTransient;
   const tooLargeToRetry = dependsOnHost(job, result) && !hostHasAccepted;
   const asked = result.outcome === "failed" ? result.retryAfterSeconds : undefined;
   const inSeconds =
@@ -248,20 +248,20 @@ const maxReceives = 500;
 
 /**
  * A message that is older than the recorded one by less than this is taken for the same, because the clocks of queue
- * and sender differ. A message that was replaced because it is worn is much older.
+ * and sender differ. A message that was replaced because it is exhausted is much older.
  */
 const clockDifferenceMilliseconds = 600_000;
 
 /**
- * The state of a received message: `replaced` if a later one of its job was sent, `worn` if it should be replaced.
+ * The state of a received message: `replaced` if a later one of its job was sent, `exhausted` if it should be replaced.
  *
  * @param sentAt when SQS received it, in epoch milliseconds.
  */
 export function messageState(
   { queuedAt }: Pick<Job, "queuedAt">,
   { sentAt, receives }: { readonly sentAt: number; readonly receives: number },
-): "replaced" | "worn" | "good" {
+): "replaced" | "exhausted" | "good" {
   if (queuedAt === undefined) return "good";
   if (queuedAt - sentAt > clockDifferenceMilliseconds) return "replaced";
-  return receives > maxReceives ? "worn" : "good";
+  return receives > maxReceives ? "exhausted" : "good";
 }

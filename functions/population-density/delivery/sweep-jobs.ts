@@ -85,7 +85,7 @@ function isWithoutMessage({ queuedAt }: PendingEntry): boolean {
 
 /**
  * Sends a message, then records its time in the job. A crash in between leads to a second message; both are received
- * until the job has ended, or until one of them is worn and the other replaces it.
+ * until the job has ended, or until one of them is exhausted and the other replaces it.
  */
 async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const { jobs, queues, clock } = ports;

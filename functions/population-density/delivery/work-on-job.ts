@@ -76,7 +76,7 @@ export async function workOn(message: JobMessage, ports: WorkerPorts, signal: Ab
   const state = messageState(job, message);
   if (state === "replaced") return "ack";
   // This message remains in use until the sweep has sent another one.
-  if (state === "worn") await ports.jobs.requestMessage(operationId, signal);
+  if (state === "exhausted") await ports.jobs.requestMessage(operationId, signal);
   const result = await workOnJob(job, ports, signal);
   let host = freeHost(result);
   while (host !== undefined && ports.clock.now() - beganAt < followingMilliseconds) {
@@ -224,8 +224,9 @@ async function attempt(
     return result;
   } catch (error) {
     if (error instanceof LeaseLost) return "lease lost";
-    const isPassing = error instanceof Unavailable || (error instanceof Error && error.name === "AbortError");
-    return { outcome: "not computed", cause: isPassing ? error.message : causeOf(error), isPassing };
+    const isTransient =
+      error instanceof Unavailable || (error instanceof Error && error.name === "AbortError");
+    return { outcome: "not computed", cause: isTransient ? error.message : causeOf(error), isTransient };
   }
 }
 

@@ -248,16 +248,16 @@ describe("the message of a job", () => {
 
   const max = queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0;
   /** The least age of a message that has been received half as often as SQS allows. */
-  const wornAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
+  const exhaustedAge = (max / 2) * permitWaitSeconds(0, [], now, 0) * 1_000;
 
   test.each([
     ["the message that was confirmed last", sentAt + 10_000, 500, "good"],
     ["a message that was confirmed before it was sent", sentAt - 3_000, 1, "good"],
     ["a message whose sender's clock is a minute ahead", sentAt + 61_000, 1, "good"],
-    ["a message with more than half of SQS's receives", sentAt, max / 2 + 1, "worn"],
+    ["a message with more than half of SQS's receives", sentAt, max / 2 + 1, "exhausted"],
     ["such a message while another one is requested", undefined, max / 2 + 1, "good"],
     ["a message when another one was sent ten minutes later", sentAt + 600_001, 1, "replaced"],
-    ["a message when another one was sent once it was worn", sentAt + wornAge, max / 2, "replaced"],
+    ["a message when another one was sent once it was exhausted", sentAt + exhaustedAge, max / 2, "replaced"],
   ])("messageState calls %s, queued at %s and received %i times, %s", (_, queuedAt, receives, state) => {
     expect(messageState({ queuedAt }, { sentAt, receives })).toBe(state);
   });

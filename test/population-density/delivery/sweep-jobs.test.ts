@@ -86,7 +86,7 @@ test("the sweep leaves jobs that it has no time for to the next one and logs at 
   expect((await sweepOf(memory)).sent).toHaveLength(49);
 });
 
-test("the sweep sends a new message for a job whose message is worn", async () => {
+test("the sweep sends a new message for a job whose message is exhausted", async () => {
   const memory = new MemoryJobs();
   const begun = { ...jobOf(5 * minute), queuedAt: now - 4 * minute, startedAt: now - 3 * minute };
   memory.store(begun, undefined);

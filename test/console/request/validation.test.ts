@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { areaOf } from "../../../console/request/area.ts";
-import { obstacleOf } from "../../../console/request/obstacle.ts";
+import { validate } from "../../../console/request/validation.ts";
 import { triangle } from "./points.ts";
 
 const now = new Date("2026-05-31T12:00:00Z");
@@ -12,9 +12,9 @@ const limits = {
 const area = areaOf(triangle);
 const example = { name: "Centre of Lyon", area };
 const query = { areas: [area], from: new Date("2026-06-01T00:00:00Z"), hours: 24, precision: 6 };
-const found = (change: object) => obstacleOf({ ...query, ...change }, limits, [example], now);
+const found = (change: object) => validate({ ...query, ...change }, limits, [example], now);
 
-test("obstacleOf finds none for a query within all limits", () => {
+test("validate finds none for a query within all limits", () => {
   expect(found({})).toBeUndefined();
 });
 
@@ -42,11 +42,11 @@ test.each([
     ["Use the next 24 hours"],
   ],
   ["too many cells", { precision: 7 }, "too large", ["Use precision 6", "Use 6 hours"]],
-])("obstacleOf refuses %s, and each of its remedies mends it", (_, change, reason, labels) => {
-  const obstacle = found(change);
+])("validate refuses %s, and each of its remedies mends it", (_, change, reason, labels) => {
+  const problem = found(change);
 
-  expect(obstacle?.reason).toContain(reason);
-  expect(obstacle?.remedies.map(({ label }) => label)).toEqual(labels);
-  for (const remedy of obstacle?.remedies ?? [])
+  expect(problem?.reason).toContain(reason);
+  expect(problem?.remedies.map(({ label }) => label)).toEqual(labels);
+  for (const remedy of problem?.remedies ?? [])
     expect(found({ ...change, ...remedy.change })).toBeUndefined();
 });

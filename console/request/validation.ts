@@ -8,7 +8,7 @@ import type { Example } from "./examples.ts";
 import type { Query } from "./query.ts";
 
 /** Why a query cannot be asked. */
-export interface Obstacle {
+export interface QueryProblem {
   readonly reason: string;
   readonly remedies: readonly Remedy[];
 }
@@ -44,13 +44,13 @@ export function finestFor(
   return precisions.findLast((precision) => largestCount(query, precision) * query.hours <= limit);
 }
 
-/** The first obstacle of a query that may be incomplete; undefined if it can be asked. */
-export function obstacleOf(
+/** Checks a query that may be incomplete: its first problem; undefined if it can be asked. */
+export function validate(
   { areas, from, hours, precision }: Omit<Query, "from"> & { readonly from: Date | undefined },
   limits: Limits,
   examples: readonly Example[],
   now: Date,
-): Obstacle | undefined {
+): QueryProblem | undefined {
   if (areas.length === 0) {
     const [example] = examples;
     const remedies =
@@ -58,7 +58,7 @@ export function obstacleOf(
     return { reason: "There is no area yet.", remedies };
   }
   if (from === undefined) return { reason: "The period has no start.", remedies: [nextHours(24, now)] };
-  return periodObstacle(from, hours, limits, now) ?? sizeObstacle({ areas, from, hours, precision }, limits);
+  return periodProblem(from, hours, limits, now) ?? sizeProblem({ areas, from, hours, precision }, limits);
 }
 
 function nextHours(hours: number, now: Date): Remedy {
@@ -73,7 +73,7 @@ function lengthText(hours: number): string {
   return hours === 1 ? "hour" : counted(hours, "hour");
 }
 
-function periodObstacle(from: Date, hours: number, { period }: Limits, now: Date): Obstacle | undefined {
+function periodProblem(from: Date, hours: number, { period }: Limits, now: Date): QueryProblem | undefined {
   if (hours > period.maxHours) {
     return {
       reason: `A period has at most ${counted(period.maxHours, "hour")}.`,
@@ -107,7 +107,7 @@ function monthsFrom(now: Date, months: number): Date {
   return moment;
 }
 
-function sizeObstacle(query: Query, limits: Limits): Obstacle | undefined {
+function sizeProblem(query: Query, limits: Limits): QueryProblem | undefined {
   const limit = limits.limits.synchronous.slots;
   const cells = largestCount(query, query.precision);
   if (cells * query.hours <= limit) return undefined;
