@@ -2173,7 +2173,7 @@ export interface components {
         /**
          * @description Not Acceptable.
          *
-         *     - `NOT_ACCEPTABLE`: Accept allows no media type of the response.
+         *     - `NOT_ACCEPTABLE`: Accept excludes every media type of the response.
          */
         readonly NOT_ACCEPTABLE: {
             headers: {
@@ -2193,7 +2193,7 @@ export interface components {
         /**
          * @description Conflict.
          *
-         *     - `POPULATION_DENSITY_DATA.OPERATION_ENDED`: The operation has its outcome already: it cannot be cancelled.
+         *     - `POPULATION_DENSITY_DATA.OPERATION_ENDED`: The operation has already ended and cannot be cancelled.
          */
         readonly "POPULATION_DENSITY_DATA.OPERATION_ENDED": {
             headers: {
@@ -2212,7 +2212,7 @@ export interface components {
         /**
          * @description Conflict.
          *
-         *     - `POPULATION_DENSITY_DATA.OPERATION_PENDING`: The operation has no outcome yet: wait for it, or cancel the operation.
+         *     - `POPULATION_DENSITY_DATA.OPERATION_PENDING`: The operation is still pending: wait for its outcome, or cancel it.
          */
         readonly "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
             headers: {

@@ -80,7 +80,7 @@ export const errors = {
   },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
-    message: "There is no such grant.",
+    message: "Unsupported grant type.",
     oauthError: "unsupported_grant_type",
   },
   INVALID_CLIENT: {
@@ -111,19 +111,19 @@ export const errors = {
       "DEFAULT_4XX",
     ],
   },
-  METHOD_NOT_ALLOWED: { status: 405, message: "The path does not take this verb." },
+  METHOD_NOT_ALLOWED: { status: 405, message: "Method not allowed; see Allow." },
   IDENTIFIER_NOT_FOUND: {
     status: 404,
     message: "The identifier does not belong to a known device or number.",
   },
-  NOT_ACCEPTABLE: { status: 406, message: "Accept allows no media type of the response." },
+  NOT_ACCEPTABLE: { status: 406, message: "Accept excludes every media type of the response." },
   "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
     status: 409,
-    message: "The operation has no outcome yet: wait for it, or cancel the operation.",
+    message: "The operation is still pending: wait for its outcome, or cancel it.",
   },
   "POPULATION_DENSITY_DATA.OPERATION_ENDED": {
     status: 409,
-    message: "The operation has its outcome already: it cannot be cancelled.",
+    message: "The operation has already ended and cannot be cancelled.",
   },
   SERVICE_NOT_APPLICABLE: { status: 422, message: "The service does not apply to this device or number." },
   UNSUPPORTED_IDENTIFIER: { status: 422, message: "None of the identifiers sent is supported." },

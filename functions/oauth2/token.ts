@@ -96,11 +96,11 @@ async function subscriberAsked(
   if (sent.some((one) => one !== undefined)) {
     const { clientId } = await authenticated(request);
     if (clientId !== client.clientId) {
-      throw refuse("INVALID_CLIENT", { message: "The assertions are not of one client." });
+      throw refuse("INVALID_CLIENT", { message: "Both assertions must be from the same client." });
     }
   }
   if (body.scope !== undefined && body.scope !== claims.scope) {
-    throw refuse("INVALID_SCOPE", { message: "The scope is that of the assertion." });
+    throw refuse("INVALID_SCOPE", { message: "The scope must equal the scope claim of the assertion." });
   }
   return { client, assertion: claims };
 }

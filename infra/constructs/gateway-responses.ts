@@ -13,7 +13,7 @@ const ownMessages: Readonly<Record<string, string>> = {
   DEFAULT_4XX: "There is no operation with this path.",
   // For an unsupported Content-Encoding, and for an unsupported verb whose body has a rare type.
   UNSUPPORTED_MEDIA_TYPE:
-    "The Content-Encoding must be gzip or deflate and fit the body, or the path does not take this verb.",
+    "The Content-Encoding must be gzip or deflate and match the body, or the method is not allowed.",
   REQUEST_TOO_LARGE: "The body is too large.",
 };
 
