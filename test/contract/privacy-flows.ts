@@ -212,7 +212,7 @@ function deviceRequests(): Flow[] {
     {
       ...byItself,
       body: { device: { phoneNumber, ipv4Address: { ...natted, publicPort: 1 } } },
-      ends: "400 INVALID_ARGUMENT",
+      ends: "403 PERMISSION_DENIED",
     },
     {
       ...byItself,

@@ -6,7 +6,7 @@ import { missingPaths } from "../../tools/docs/missing-paths.ts";
 
 test("endpointTable has a row with the addresses, the summary and the scope of an endpoint", () => {
   expect(endpointTable([authenticate]).split("\n").slice(2)).toEqual([
-    "| `POST /v3/profile/authenticate` | `/profile/authenticate` | Log in | none |",
+    "| Log in | `POST /v3/profile/authenticate` | `/profile/authenticate` | 200 | none |",
   ]);
 });
 

@@ -106,7 +106,7 @@ test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, reco
 });
 
 test("ncs export writes a login without the hash of its password", async () => {
-  const login = { ...kinds[0][1], password: "correct horse battery staple" };
+  const login = { ...kinds[0][1], password: "a password of its own" };
   await runNcs(["import", "profiles", await folder.write("logins.json", [login]), "--outputs", outputs]);
   const { stdout } = await runNcs(["export", "profiles", "--outputs", outputs]);
   expect(stdout).toContain(`Leaver-${unique}@Example.com`);
