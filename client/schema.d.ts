@@ -192,7 +192,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Deliver the answer of a density operation again
-         * @description Starts a density operation that delivers the answer of an ended one, computed anew, to another sink.
+         * @description Starts a density operation that delivers the answer of an ended one, computed again, to another sink.
          *
          *     Needs the scope `population-density-data:read`.
          */
@@ -646,7 +646,7 @@ export interface components {
             readonly pplDensity?: number;
             /** @description Lower end of the range, per km² of the whole cell. */
             readonly minPplDensity?: number;
-            /** @description Upper end of the range, per km² of what is covered of the cell. */
+            /** @description Upper end of the range, per km² of the covered part of the cell. */
             readonly maxPplDensity?: number;
         };
         /**

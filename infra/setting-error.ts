@@ -1,2 +1,2 @@
-/** A setting that whoever deploys has to change; the message says which, and how. */
+/** A setting that the person who deploys has to change; the message says which, and how. */
 export class SettingError extends Error {}

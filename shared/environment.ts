@@ -39,7 +39,7 @@ const trustedIssuer = () => {
       clientClaim: z.optional(text.check(z.refine((claim) => claim !== "sub", "must not be sub"))),
       /** The claim with the subscription of a user's token. */
       subscriptionClaim: z.optional(text),
-      /** Whether every token without that claim belongs to an application, whatever its subject. */
+      /** Whether every token without that claim belongs to an application, with any subject. */
       applicationsOnly: z.optional(z.boolean()),
       /** The claim, and its exact value, that only the tokens of applications have. */
       applicationWhen: z.optional(z.strictObject({ claim: text, equals: text })),

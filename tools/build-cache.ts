@@ -174,7 +174,7 @@ function discardOld(cache: string, name: string): void {
   for (const { entry } of [...left, ...old]) discard(cache, entry);
 }
 
-/** Moves a folder away before it is removed, so that it can be kept anew. */
+/** Moves a folder away before it is removed, so that it can be built again. */
 function discard(cache: string, entry: string): void {
   const away = join(cache, `.${randomUUID()}`);
   try {

@@ -9,7 +9,7 @@ const keyFile = new URL("./demo/client-key.json", import.meta.url);
 const members = ["assertion", "client_assertion"];
 
 /**
- * A form in which each assertion that the demo's key has signed is signed anew, as one is valid for minutes and accepted
+ * A form in which each assertion that the demo's key has signed is signed again, as one is valid for minutes and accepted
  * once. Everything else stays as it is.
  */
 export async function withFreshAssertions(form: string, now: Date): Promise<string> {

@@ -14,7 +14,7 @@ await new Command("npm run invoke --")
   .description(
     "Sends an event of API Gateway through the bundle of its function, on tables with the demo data, and prints what " +
       "the function answers. The times in the event's body are moved to now, and assertions of the demo's clients are " +
-      "signed anew.",
+      "signed again.",
   )
   .argument(
     "<file>",

@@ -66,7 +66,7 @@ export function foldLegend(): void {
   isFoldedForCard = true;
 }
 
-/** Opens the legend again that was folded to make room; the next card may fold it, whatever the user did before. */
+/** Opens the legend again that was folded to make room; the next card may fold it again. */
 export function unfoldLegend(): void {
   const details = element("legend").querySelector("details");
   if (isFoldedForCard && details !== null) details.open = true;

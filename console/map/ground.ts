@@ -34,7 +34,7 @@ export async function loadGround(mapStyle: string): Promise<Ground> {
   }
 }
 
-/** The base map in place of the operator's. @param problem what is wrong with that one. */
+/** The base map instead of the operator's. @param problem what is wrong with that one. */
 export function groundInstead(problem: Error): Ground {
   return baseGround(() => showMapStyleProblem(problem));
 }

@@ -27,7 +27,7 @@ export function offerMapStyle(map: MapLibreMap): void {
   element("map-note").replaceChildren(offer);
 }
 
-/** Says why the base map is shown in place of the operator's. */
+/** Says why the base map is shown instead of the operator's. */
 export function showMapStyleProblem({ message }: Error): void {
   const note = html(
     "div",

@@ -57,7 +57,7 @@ export function onGivenTexts(listener: (texts: readonly string[]) => void): void
   const takeFrom = (event: Event, data: DataTransfer | null) => {
     const files = [...(data?.files ?? [])];
     const text = data?.getData("text/plain") ?? "";
-    // A text goes where somebody is typing. A file does not, and browsers would open it in place of the page.
+    // A text goes where somebody is typing. A file does not, and browsers would open it instead of the page.
     if (files.length === 0 && (text === "" || isField(event.target))) return;
     event.preventDefault();
     if (files.length > 0) void readFiles(files).then(listener);

@@ -6,7 +6,7 @@ export type RoutesByScope = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The policy for a caller: every route its scopes open, not only the one asked for, because API Gateway keeps
- * the answer for the token whatever the route. A path with a slash at its end is the same route to API Gateway, but
+ * the answer for the token on every route. A path with a slash at its end is the same route to API Gateway, but
  * another resource to a policy. Scopes that open no route are left out, also of the context for the functions.
  *
  * @param methodArn `arn:aws:execute-api:region:account:api/stage/METHOD/path` of the request.

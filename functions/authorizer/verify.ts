@@ -56,7 +56,7 @@ const invalid = Symbol("invalid");
 
 const text = z.string().check(z.minLength(1));
 
-/** What every token must say, whatever its issuer calls its other claims. */
+/** What the token of any issuer must say. */
 const commonClaims = z.object({
   sub: text,
   client_id: z.optional(text),
@@ -75,7 +75,7 @@ const writtenScopes = z._default(z.union([z.string(), z.array(z.string())]), "")
  *
  * jose checks signature, algorithm, issuer, `exp` and `nbf`; the claims then go through our own
  * schema, because a future `iat`, an infinite `exp` and a null `sub` pass jose.
- * @returns `undefined` for an invalid token, whatever the reason.
+ * @returns `undefined` for an invalid token, for any reason.
  * @throws {Unavailable} when the issuer's keys are not available.
  */
 export async function callerOf(

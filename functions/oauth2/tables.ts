@@ -62,7 +62,7 @@ export const clientRecord = z.object({
     ),
   /** Several for a rotation. */
   jwks: z.optional(clientKeys),
-  /** Where its keys are, in place of `jwks`. */
+  /** Where its keys are, instead of `jwks`. */
   jwksUri: z.optional(text(2_048)),
   scopes: z.array(text(128)).check(z.maxLength(100)),
   grants: z.array(z.enum(grants)).check(z.minLength(1)),

@@ -26,7 +26,7 @@ export interface UnverifiedAssertion {
   readonly issuer: string;
 }
 
-/** Reads who claims to have made an assertion; `undefined` for a text that is none, whoever made it. */
+/** Reads who claims to have made an assertion; `undefined` for any other text. */
 export function readAssertion(text: string): UnverifiedAssertion | undefined {
   const decoded = decode(text);
   const algorithm = algorithmOf(decoded?.header.alg);

@@ -61,7 +61,7 @@ const cell = z
     ),
     maxPplDensity: z.optional(
       density.check(
-        z.meta({ description: "Upper end of the range, per km² of what is covered of the cell." }),
+        z.meta({ description: "Upper end of the range, per km² of the covered part of the cell." }),
       ),
     ),
   })
@@ -180,7 +180,7 @@ const acceptedOperation = z
     }),
   );
 
-/** Of every answer at once, whatever its format. */
+/** Of every answer at once, in any format. */
 const answerHeaders = {
   "x-area-status": "The `status` of the answer, in every format.",
   "x-density-basis":

@@ -9,7 +9,7 @@ const point = z
   })
   .check(z.meta({ id: "Point", description: "A vertex, in degrees." }));
 
-/** The number of points has a code of its own, which comes before whatever is wrong with a point. */
+/** The number of points has a code of its own, which comes before any error of a point. */
 const boundary = z.array(point).check(
   z.refine(({ length }) => length >= minPoints && length <= maxPoints, {
     ...asks("POPULATION_DENSITY_DATA.INVALID_AREA"),

@@ -33,7 +33,7 @@ export class CustomDomain extends DomainName {
     const record = {
       zone: HostedZone.fromHostedZoneId(scope, `${id}Zone`, hostedZoneId),
       target: RecordTarget.fromAlias(new ApiGatewayDomain(this)),
-      // The final dot makes the name fully qualified, whatever the zone's name is.
+      // The final dot makes the name fully qualified, for any name of the zone.
       recordName: `${name}.`,
     };
     new ARecord(this, "Record", record);

@@ -1,5 +1,5 @@
 const anyBody =
-  "A body is data, whatever it holds: a password may look like an attack, and a sink that is not " +
+  "A body is data: a password may look like an attack, and a sink that is not " +
   "public is refused by the function, in the words of the specification.";
 
 /**

@@ -11,7 +11,7 @@ import { ServiceRole } from "./service-role.ts";
 export const liveAlias = "live";
 
 interface ReleasesProps {
-  /** Whether a release gets all requests at once, without a check and whatever the alarms say. */
+  /** Whether a release gets all requests at once, without a check and regardless of alarms. */
   readonly atOnce: boolean;
   /** The function `releases/check`. */
   readonly check: ServiceFunction;

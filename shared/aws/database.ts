@@ -212,7 +212,7 @@ export async function putItem(
 
 /**
  * Creates an item, by a statement that never replaces one: a function that may do nothing else with a table
- * (`dynamodb:PartiQLInsert`) cannot change what is there, whatever its code does.
+ * (`dynamodb:PartiQLInsert`) cannot change what is there, even with wrong code.
  * @returns whether there was no item with its key; `false` means that nothing was written.
  */
 export async function insertItem(

@@ -20,7 +20,7 @@ export const metrics = {
   DensitySlots: undefined,
   /** Jobs that ended. */
   Deliveries: "outcome",
-  /** Attempts to deliver, whatever their result. */
+  /** Attempts to deliver, with any result. */
   Attempts: undefined,
   /** How long jobs waited for a worker that made their first attempt, of those not held back until then by their own. */
   FirstAttemptSeconds: undefined,

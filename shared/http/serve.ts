@@ -126,7 +126,8 @@ export async function respond<const E extends Endpoint>(
 }
 
 /**
- * Counts the quota and runs the handler concurrently. A request over its quota is 429, whatever the handler returned.
+ * Counts the quota and runs the handler concurrently. A request over its quota is 429, even if the handler has
+ * returned an answer.
  */
 async function answer<E extends Endpoint>(
   endpoint: E,

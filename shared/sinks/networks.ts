@@ -140,7 +140,7 @@ const ipv6Unicast = listOf("ipv6", ["2000::/3"]);
  * Whether an address is globally reachable unicast. Refuses multicast, every block of the IANA special-purpose address
  * registries for IPv4 and IPv6 (RFC 6890), even the few that are reachable, and all IPv6 outside 2000::/3, the only
  * block allocated so far (RFC 4291, IANA IPv6 address space). So IPv4-mapped, IPv4-compatible and NAT64 addresses are
- * refused whatever IPv4 address they embed, as are addresses with a zone.
+ * refused with any embedded IPv4 address, as are addresses with a zone.
  */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);

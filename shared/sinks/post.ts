@@ -43,7 +43,7 @@ export interface PostOptions extends ConnectOptions {
 
 /** The result of an attempt. A `cause` is an error code, never text from or about the sink. */
 export type PostResult = {
-  /** Whether the last chunk was sent, so that the sink may hold the whole body whatever the outcome. */
+  /** Whether the last chunk was sent, so that the sink may hold the whole body with any outcome. */
   readonly sentWhole: boolean;
 } /** A refusal is not to be retried. `SINK`: not a valid sink URL. `ADDRESS`: an address that is not allowed. */ & (
   | { readonly outcome: "delivered" | "refused"; readonly status: number }
@@ -57,7 +57,7 @@ export type PostResult = {
  * Makes one attempt to POST a body to a sink. The sink is assumed to be hostile: it decides nothing but the status of
  * its response and, within limits, the time of the next attempt.
  *
- * Each attempt looks the name up anew. If one of its addresses is neither public nor allowed, the sink is refused for
+ * Each attempt looks the name up again. If one of its addresses is neither public nor allowed, the sink is refused for
  * good. Otherwise the addresses are tried in turn, and the connected address is checked again before anything is sent.
  * There are no proxies, redirects or reused connections; TLS is 1.2 or later with a verified certificate.
  *

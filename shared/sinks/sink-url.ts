@@ -73,7 +73,7 @@ function portOf({ port, protocol }: URL): number {
   return protocol === "https:" ? 443 : 80;
 }
 
-/** The addresses of a literal host; `localhost` is loopback whatever a resolver returns (RFC 6761). */
+/** The addresses of a literal host; `localhost` is always loopback, without asking a resolver (RFC 6761). */
 function addressesOf(hostname: string): readonly string[] | undefined {
   if (hostname === "localhost") return loopbackAddresses;
   return isIP(hostname) === 0 ? undefined : [hostname];

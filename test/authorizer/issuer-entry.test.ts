@@ -186,7 +186,7 @@ describe("the claim that only applications have", () => {
   const entry = { applicationWhen: { claim: "gty", equals: "client-credentials" } };
   const service = { sub: "their-client@clients", gty: "client-credentials" };
 
-  test("callerOf accepts a token with the claim as an application's, whatever its subject", async () => {
+  test("callerOf accepts a token with the claim as an application's, with any subject", async () => {
     expect(await verifyBy(entry, service)).toEqual({
       client: "https://operator.example their-client",
       scopes: [read],

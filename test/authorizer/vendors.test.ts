@@ -164,7 +164,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
       acr: "1",
       scope: "openid qos-profiles:read email profile",
       email_verified: true,
-      // Whoever signs up chooses it.
+      // Anybody chooses it who signs up.
       preferred_username: "service-account-maps",
     },
     subscribed: { subscription: "sub-7" },

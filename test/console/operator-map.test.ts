@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
     },
   );
 
-  /** Opens the page with a file of the host in place of the style. */
+  /** Opens the page with a file of the host instead of the style. */
   async function openWithMap(file: string) {
     const opened = await openConsole(browser, "about:blank", { ignoreHTTPSErrors: true });
     // The first change is to "interactive", before scripts of modules run.

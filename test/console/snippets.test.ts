@@ -15,7 +15,7 @@ test("the curl program has its body in several lines, quoted as one argument of 
   expect(quoted.replaceAll("'\\''", "")).not.toContain("'");
 });
 
-test("the curl program is one command of the shell, whatever the URL, the token and the headers have in them", () => {
+test("the curl program is one command of the shell for any URL, token and headers", () => {
   const url = "https://api.example.com/profiles/O'Hara;%20id";
   const program = languages.curl({ method: "GET", url, token: "it's", headers: { Accept: "a'b" } });
 

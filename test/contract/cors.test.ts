@@ -81,7 +81,7 @@ test.each(paths)("%s answers another verb with 405 and the verbs it has", async 
 
 const check = "/numberrecycling/check";
 
-test("a response with 405 echoes no malformed correlator, whatever the body is", async () => {
+test("a response with 405 echoes no malformed correlator for any body", async () => {
   const sent = await call(check, {
     method: "DELETE",
     body: "a=b",

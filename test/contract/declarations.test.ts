@@ -43,7 +43,7 @@ test("no two endpoints have the same operationId", () => {
   expect(repeated(declared.map(({ operationId }) => operationId))).toEqual([]);
 });
 
-test("no two endpoints share a route, whatever their parameters are called", () => {
+test("no two endpoints share a route, with any names of parameters", () => {
   const routes = declared.flatMap((endpoint) =>
     pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replaceAll(/\{[^}]+\}/g, "{}")}`),
   );

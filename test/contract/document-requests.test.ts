@@ -10,7 +10,7 @@ import { everyScope } from "../support/scopes.ts";
 import { sharedService } from "../support/service.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
-// Whatever the OpenAPI document allows or forbids to send, what comes back is what the document says.
+// For any request that the OpenAPI document allows or forbids, the answer is what the document says.
 
 /**
  * To make the requests of a failure again: `DOCUMENT_SEED=… npx vitest run test/contract/document-requests.test.ts`.

@@ -35,7 +35,7 @@ import { isWhole, runs, sampleOf } from "../support/sample.ts";
 import { goodRequests } from "../support/sample-requests.ts";
 import { openSink, type TestSink } from "../support/sink.ts";
 
-// Whatever DynamoDB does, a caller gets the answer of a good day or is told to come again, and soon.
+// Under any fault of DynamoDB, a caller gets the normal answer or a retryable 503, and soon.
 
 /**
  * A request times out after five seconds, and rolls back what it began within one more. Tests multiply both; the rest
@@ -59,7 +59,7 @@ const mostOfOperation = 3;
 /** What is asked for: a request of `events/`, or another body of one. */
 interface Ask extends Pick<SampleRequest, "path" | "claims" | "status"> {
   readonly endpoint: Endpoint;
-  /** Made anew for each request where one is accepted once. */
+  /** Made again for each request where one is accepted once. */
   readonly body: string | undefined | (() => Promise<string>);
 }
 

@@ -40,7 +40,7 @@ import {
 import { clientKey, deadIssuer, everyFlow, type Flow, issuer, key, keyedClient } from "./privacy-flows.ts";
 
 // Every kind of request is made once, of a service that writes all it ever writes, with values that occur nowhere by
-// chance; then whatever was written down, answered to an error or queued is searched for them.
+// chance; then everything that was logged, answered to an error or queued is searched for them.
 
 const endpoints: readonly Endpoint[] = [...apiEndpoints, ...protocolEndpoints];
 
@@ -428,7 +428,7 @@ test("metrics count failed logins, answered slots, attempts and outcomes of jobs
   expect(total("LoginFailures")).toBe(failedLogins.length);
   const slots = answers.flatMap(({ flow, ends, body }) => {
     if (flow.by !== "population-density/retrieve" || ends !== "200") return [];
-    // Each slot has one of these, whatever the format.
+    // Each slot has one of these in every format.
     return JSON.stringify(body).match(/\b(?:NO_DATA|LOW_DENSITY|DENSITY_ESTIMATION)\b/g) ?? [];
   });
   expect(slots.length).toBeGreaterThan(2);

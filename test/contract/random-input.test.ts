@@ -19,7 +19,7 @@ import { goodRequests } from "../support/sample-requests.ts";
 import { everyScope } from "../support/scopes.ts";
 import { sharedService } from "../support/service.ts";
 
-// Whatever bytes are sent, the service answers as it declares, and never with a failure of its own. What the OpenAPI
+// For any bytes, the service answers as it declares, and never with a failure of its own. What the OpenAPI
 // document allows and forbids is sent by `document-requests.test.ts`.
 
 /** To make the requests of a failure again: `RANDOM_INPUT_SEED=… npx vitest run test/contract/random-input.test.ts`. */
@@ -45,7 +45,7 @@ const atOnce = 16;
 /** Few enough that none comes near what a caller may send in a minute. */
 const requestsOfCaller = 200;
 
-/** What the gateway answers with in the function's stead, whatever the operation declares. */
+/** What the gateway answers with instead of any function. */
 const ofGateway: readonly Code[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "INVALID_ARGUMENT", "UNAUTHENTICATED"];
 
 interface RandomRequest {

@@ -40,7 +40,7 @@ function areaOf(name: string): string {
   return name.split("/")[0] ?? "";
 }
 
-// `docs/openapi.json` is the record of the area openapi. To record anew, on purpose:
+// `docs/openapi.json` is the record of the area openapi. To record again, on purpose:
 // npx vitest run test/contract/recorded-answers.test.ts -u
 test("every answer on a path of the specification is the recorded one, byte by byte", async () => {
   const answers: string[] = [];

@@ -11,7 +11,7 @@ const plenty = { getRemainingTimeInMillis: () => 10_000 };
 
 const { harness, output } = useHarness(defaultSettings);
 
-/** Lets a table refuse whatever is written into it. */
+/** Lets a table refuse every write. */
 function stopWrites(table: TableName): void {
   const name = String(process.env[tableVariable({ name: table })]);
   const writes = ["PutItem", "UpdateItem", "ExecuteStatement"];

@@ -16,7 +16,7 @@ async function ppidFor(client_id: string, device?: object, claims: object = {}, 
   return pseudonym.parse(body).ppid;
 }
 
-test("POST /retrieve-ppid returns a client the same pseudonym of a device, however it is named and whoever asks", async () => {
+test("POST /retrieve-ppid returns a client the same pseudonym of a device for any identifier and token of the client", async () => {
   const ppid = await ppidFor(client, phone);
   expect(await ppidFor(client, phone, {}, alias)).toBe(ppid);
   expect(await ppidFor(client, { ipv6Address: "2001:db8:1:1::77" })).toBe(ppid);

@@ -49,7 +49,7 @@ describe("gateway responses", () => {
       const body = response.ResponseTemplates["application/json"] ?? "";
       const header = (name: string) => response.ResponseParameters[`gatewayresponse.header.${name}`];
 
-      // The status and the body of the row, as JSON whatever the caller accepts.
+      // The status and the body of the row, as JSON for any Accept of the caller.
       expect(response.StatusCode).toBe(String(status));
       expect(Object.keys(response.ResponseTemplates)).toEqual(["application/json"]);
       expect(JSON.parse(body)).toEqual({ status, code, message: expect.stringMatching(/./) });

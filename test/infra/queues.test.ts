@@ -274,7 +274,7 @@ describe.each([
         queue,
       );
       expect(properties.VisibilityTimeout).toBeGreaterThan(worker.Timeout);
-      // Whoever takes over from a worker that is gone does not wait much longer than that one could have worked.
+      // The next worker after one that is gone does not wait much longer than that one could have worked.
       expect(properties.VisibilityTimeout).toBeLessThanOrEqual(6 * 60);
     });
 

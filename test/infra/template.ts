@@ -99,7 +99,7 @@ function parse(written: Written): Template {
 }
 
 /**
- * A template with the resources of a nested stack in place of that stack, values in place of its parameters and outputs:
+ * A template with the resources of a nested stack instead of that stack, and values instead of its parameters and outputs:
  * what depends on it depends on all of them.
  */
 function withNested(parent: Template, logicalId: string, text: string): Template {

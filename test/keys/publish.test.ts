@@ -20,7 +20,7 @@ test("GET /.well-known/jwks.json returns 200 with public key members only, cache
   expect(keySet.safeParse(body).error).toBeUndefined();
 });
 
-test("GET /.well-known/jwks.json returns 200 whatever the Authorization header holds", async () => {
+test("GET /.well-known/jwks.json returns 200 for any Authorization header", async () => {
   for (const authorization of ["Bearer garbage", "Basic YTpi", "nonsense"]) {
     expect(await call(path, { headers: { authorization } })).toMatchObject({ status: 200 });
   }

@@ -226,7 +226,7 @@ test("the gateway renames a function's WWW-Authenticate header and sends several
   expect(headers["content-type"]).toBe("application/json");
 });
 
-test("the gateway sends a binary body whatever the client accepts", async () => {
+test("the gateway sends a binary body to a client with any Accept", async () => {
   const response = await fetch(`${service().url}/things?do=bytes`, { headers: { accept: "text/plain" } });
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 1]));
 });

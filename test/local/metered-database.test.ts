@@ -49,7 +49,7 @@ const get = (caller: string) =>
   client.send(new GetItemCommand({ TableName, Key: keyOf(caller), ConsistentRead: true }));
 const callers = (count: number) => Array.from({ length: count }, (_, index) => `caller-${index}`);
 
-test("a table gives its units of a second at once and refuses the next call, whatever others take", async () => {
+test("a table gives its units of a second at once and refuses the next call, independently of other tables", async () => {
   metered.limit(TableName, { reads: 1, writes: 2 });
   await put("a");
   await put("b");

@@ -254,7 +254,7 @@ describe("an attack with an assertion", () => {
     expect(await withAssertion(assertion)).toMatchObject(invalidClient);
   });
 
-  test("POST /oauth2/token accepts a jti once, whatever else an assertion says, and for each client", async () => {
+  test("POST /oauth2/token accepts a jti once for each client, also in another assertion", async () => {
     const jti = crypto.randomUUID();
     expect(await asShop({ jti })).toMatchObject({ status: 200 });
     expect(await asShop({ jti, exp: Math.floor(Date.now() / 1_000) + 100 })).toMatchObject(invalidClient);
@@ -459,7 +459,7 @@ describe("a client with a jwksUri", () => {
   });
 });
 
-describe("a request that is none of OAuth 2", () => {
+describe("a request that is not one of OAuth 2", () => {
   test("POST /oauth2/token refuses unknown grants, missing ones and repeated parameters", async () => {
     const grants = ["password", "authorization_code", "refresh_token", "CLIENT_CREDENTIALS"];
     for (const grant_type of grants) {

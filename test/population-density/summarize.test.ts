@@ -189,7 +189,7 @@ describe("POST /summary", () => {
   beforeAll(useTables);
 
   test.each(["/populationdensitydata", "/population-density-data/v0.3"])(
-    "POST %s/summary returns what the answer of its /retrieve comes to",
+    "POST %s/summary returns the totals of the answer of its /retrieve",
     async (family) => {
       const tile = freshTile();
       const slots = new Map<number, Slot>();

@@ -67,7 +67,7 @@ test("passwordMatches refuses any password without a hash after the same work", 
   const known = await measured(hashWith(`ln=${ln},r=8,p=3`));
   const unknown = await measured(undefined);
 
-  // The work is the same to the letter; the bounds leave room for whatever else the process does.
+  // The work is the same to the letter; the bounds leave room for the rest of the process.
   expect(unknown / known).toBeGreaterThan(0.3);
   expect(unknown / known).toBeLessThan(3);
 });

@@ -129,7 +129,7 @@ const profile = () => ({
   passwordHash: "$scrypt$ln=15,r=8,p=3$AAAA$BBBB",
 });
 
-test("findProfile finds a profile by its address in lower case, whatever its case when it was stored", async () => {
+test("findProfile finds a profile by its address in lower case, stored in any case", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 
@@ -149,7 +149,7 @@ test("a login is recorded only while the checked password is still the account's
   );
 });
 
-test("a hash is renewed only in place of the hash that was checked", async () => {
+test("a hash is renewed only if it is still the hash that was checked", async () => {
   const written = profile();
   await replaceProfile(written, signal);
   const hashOf = async () => (await findProfile(written.EmailAddress.toLowerCase(), signal))?.passwordHash;

@@ -93,7 +93,7 @@ describe("200", () => {
       ofFirst,
     ],
     [
-      "the first identifier, whatever the second says",
+      "the first identifier, for any second one",
       { phoneNumber: "+34600000001", ipv6Address: "2001:db8:2:2::1" },
       ofFirst,
     ],

@@ -8,7 +8,7 @@ import { plainDevice as device } from "../support/device.ts";
 const profile: QosProfileRecord = { name: "QOS_E", status: "ACTIVE" };
 
 describe("availability to a device", () => {
-  test("isAvailableTo follows a device's own list alone, restricted or not, whatever the country", () => {
+  test("isAvailableTo follows a device's own list alone, restricted or not, in any country", () => {
     const listed = { ...device, qosProfiles: ["QOS_E"] };
     const elsewhere = { ...profile, restricted: true, countryAvailability: [{ countryName: "FR" }] };
 
@@ -82,7 +82,7 @@ describe("rates and durations of a profile", () => {
     unit: fc.constantFrom(...(Object.keys(durationUnits) as (keyof typeof durationUnits)[])),
   });
 
-  test("contradictionIn finds a minimum above its maximum in whatever units they are given", () => {
+  test("contradictionIn finds a minimum above its maximum in any units", () => {
     fc.assert(
       fc.property(rate, rate, (less, more) => {
         const exceeds = BigInt(less.value) * rateUnits[less.unit] > BigInt(more.value) * rateUnits[more.unit];

@@ -76,7 +76,7 @@ export async function storeTile(
   await putDay({ tile: tileName(precision, tile), day, madeFrom: [] }, known);
 }
 
-/** Stores a day of a tile in place of any that is there. */
+/** Stores a day of a tile, replacing a stored one. */
 export async function putDay(
   { day, ...item }: Omit<NewTileSpan, "hours">,
   hours: readonly (TileHour | undefined)[],

@@ -41,7 +41,7 @@ const wrong = fc.oneof(
 /**
  * Requests for all operations: made from the schemas of the document, or from good requests of which at most one member
  * is another value, removed or added.
- * @param sinks in place of what the schema would allow: nothing is sent to an address that was made up.
+ * @param sinks instead of what the schema would allow: nothing is sent to an address that was made up.
  */
 export function documentedRequests(
   good: readonly SampleRequest[],

@@ -1,5 +1,5 @@
 /**
- * Loaded before AWS's runtime interface client: gives it a client of the Runtime API in JavaScript in place of its
+ * Loaded before AWS's runtime interface client: gives it a client of the Runtime API in JavaScript instead of its
  * native one, which is compiled when the package is installed.
  * https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */

@@ -59,7 +59,7 @@ export async function startSharedService(isWhole: boolean): Promise<{
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
     extraEnvironment: { ...busyMachine, ...uncached },
-    // Each thread compiles its function anew, which costs more than to wait for the one that runs. When long tests run
+    // Each thread compiles its function again, which costs more than to wait for the one that runs. When long tests run
     // whole, requests run at the same time in several threads, as in several executions of a deployed function.
     ...(isWhole ? {} : { maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2) }),
     port: 0,

@@ -88,7 +88,7 @@ export async function openSink(): Promise<TestSink> {
   };
 }
 
-/** A sink is known by its path, whatever its query. */
+/** A sink is known by its path, with any query. */
 function nameIn(url: string): string {
   return new URL(url, "http://127.0.0.1").pathname.slice(1);
 }

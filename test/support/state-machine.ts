@@ -244,7 +244,7 @@ async function runMap(
       results.push(await runTask(task, selected, services));
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
-      // As Step Functions names it, whatever the item failed with.
+      // As Step Functions names it, for any failure of the item.
       throw new StateError(
         "States.ExceedToleratedFailureThreshold",
         "The specified tolerated failure threshold was exceeded",

@@ -213,7 +213,7 @@ test.each([
   expect(stderr).not.toContain("qos:write");
 });
 
-test("ncs import says what kind of file it expects in place of a folder and of CSV", async () => {
+test("ncs import given a folder or CSV says what kind of file it expects", async () => {
   stubShell();
   const csv = await file("devices.csv", "subscription,phoneNumber\n");
   const rows = await file("rows.csv", "geohash;startTime;people\n");

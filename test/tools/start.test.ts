@@ -67,7 +67,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   expect(started.output()).toBe(`Listening on ${url}\n`);
 }, 120_000);
 
-test("npm start --data imports into its own tables whatever account the shell names, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
+test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
   const data = temporaryFolder("start-data-");
   copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
   // Without densities of its own it gets those of the demo city, which takes longer than the rest.

@@ -20,7 +20,7 @@ export function marshalled(item: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * Puts items, each in place of the one with its key, in as many calls as needed. What a call leaves unprocessed is sent
+ * Puts items, each replacing the one with its key, in as many calls as needed. What a call leaves unprocessed is sent
  * again until all was written or the signal aborts. Unlike a transaction it costs one write unit per KB, and has no
  * conditions: what is overwritten must be known.
  * @param items with distinct keys.

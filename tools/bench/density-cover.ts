@@ -98,7 +98,7 @@ const sliverRing = [
   { latitude: 44.5033, longitude: 3.9985 },
 ];
 
-/** The cover of the city in compact form, computed anew. */
+/** The cover of the city in compact form, computed again. */
 export function coverOfCity(): readonly Tile[] {
   const { polygon } = measuredArea(cityRing);
   return coverOf(polygon, precision);

@@ -50,7 +50,7 @@ export async function unitRows(): Promise<readonly Row[]> {
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
     },
-    // Units are counted, whatever else the machine does.
+    // Units are counted, so other load on the machine does not matter.
     extraEnvironment: { DEADLINE_FACTOR: "10" },
     port: 0,
     data: demoData,

@@ -95,7 +95,7 @@ function addImportSandbox(importing: Command, print: Print): void {
     .command("sandbox")
     .description("the numbers of docs/sandbox.md, which belong to nobody, into a dev stage or `npm start`");
   withStackOptions(command)
-    .option("--city", "also the densities of the demo city, in place of the typical weekdays stored there")
+    .option("--city", "also the densities of the demo city, replacing the typical weekdays stored there")
     .action(async ({ city = false, ...options }: StackOptions & { readonly city?: boolean }) => {
       const stack = city ? await usePublishingStack(options) : await useStack(options);
       if (stack === stackNames.prod) throw new Error(`${stack} is no sandbox: it has subscribers`);
@@ -253,7 +253,7 @@ const stagesOfMaps: Readonly<Record<string, string>> = {
   StorePrefixes: "of the prefixes stored",
 };
 
-/** In place of a file: the coverage is the cells that rows name. */
+/** Instead of a file: the coverage is the cells that rows name. */
 const rowsAlone = "rows";
 
 interface DensityOptions extends StackOptions {

@@ -51,7 +51,7 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "integer", minimum: 0 },
     example: 1,
   },
-  // Not required: absent while requests cannot be counted, and of a limit that is none of a window of time.
+  // Not required: absent while requests cannot be counted, and for a limit without a window of time.
   RateLimitLimit: {
     description:
       "How much the limit allows in its window of time: requests in a minute or a day in UTC, of the " +

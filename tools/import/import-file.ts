@@ -25,7 +25,7 @@ export interface RecordImport<Content> {
    * @param renew to be called before what is written without reading from the source again, which calls it itself.
    */
   readonly write: (source: Source<Content>, renew: () => Promise<void>) => Promise<void>;
-  /** Called whatever happens. */
+  /** Called in any case. */
   readonly end?: () => Promise<void>;
 }
 

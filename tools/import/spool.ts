@@ -9,7 +9,7 @@ const partitionCount = 256;
 const bufferedCharacters = 2 ** 22;
 
 /**
- * JSON values on disk, in any number, in a folder that only this user can read and that is removed whatever happens.
+ * JSON values on disk, in any number, in a folder that only this user can read and that is removed in any case.
  * Values of the same key are read together, in the order in which they were added.
  */
 export class Spool<Value> {

@@ -16,7 +16,7 @@ type FirstStart = z.output<typeof startSchema>;
  * The folder of `--keep`: the state that outlives the program. Everything acknowledged has been handed to the operating
  * system, so it survives the program's end, however abrupt, but not a crash of the machine.
  *
- * A folder has data once the first start has imported all of it; until then, every start begins anew.
+ * A folder has data once the first start has imported all of it; until then, every start begins again.
  */
 export class KeptState {
   readonly folder: string;

@@ -231,7 +231,7 @@ function pollersOf(backend: LocalBackend, options: LocalServiceOptions): readonl
   });
 }
 
-/** Like `Promise.all`, but waits for both even if one fails, so that whatever has started can be closed. */
+/** Like `Promise.all`, but waits for both even if one fails, so that everything that has started can be closed. */
 async function both<First, Second>(
   first: Promise<First>,
   second: Promise<Second>,

@@ -184,7 +184,7 @@ async function* rowsOf(
 
 /**
  * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in
- * whatever way it was cut. The last value with the comma before it and the end of the line takes no more bytes.
+ * wherever it was cut. The last value with the comma before it and the end of the line takes no more bytes.
  */
 const carriedBytes = 16;
 

@@ -20,7 +20,7 @@ const givingWayMilliseconds = 300;
  * without one asks again.
  *
  * A permit is added without a condition, so that no worker waits for another, and is valid if the permits that were
- * there just before allow it. Whoever adds one later sees it: of several that compete for the last one, the first has it.
+ * there just before allow it. Later writers see it; the first wins.
  * The others remove theirs; a job that these may have held back asks again at once.
  * @returns undefined if it was acquired, otherwise the permits that hold the job back.
  * @throws {Unavailable} if the store does not answer; the permit may then be held until it is released or expires.

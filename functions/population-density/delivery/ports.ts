@@ -115,7 +115,7 @@ export interface JobStore {
     signal: AbortSignal,
   ): Promise<boolean>;
   /**
-   * Cancels a pending job for its caller, whoever holds its lease, then releases its place as `finish` does.
+   * Cancels a pending job for its caller, even while it is leased, then releases its place as `finish` does.
    * @returns `false` if it has ended or does not exist.
    */
   cancel(job: Pick<Job, "operationId" | "caller">, signal: AbortSignal): Promise<boolean>;
@@ -166,7 +166,7 @@ export interface Sinks {
   /**
    * Computes the answer, or creates the failure, and sends it.
    * @param beforeLastChunk is awaited before the last chunk is sent; if it throws, the last chunk is never sent.
-   * @throws {Unavailable} or another error if the answer cannot be computed; whatever `beforeLastChunk` throws.
+   * @throws {Unavailable} or another error if the answer cannot be computed; all errors of `beforeLastChunk`.
    */
   post(
     job: Job & { readonly sink: string },

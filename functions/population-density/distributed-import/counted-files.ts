@@ -17,7 +17,7 @@ type RowRange = PrefixPlan["rows"][number];
 
 /**
  * What the files of an import say together. Cells that many files name are kept once, and a partition as four numbers:
- * whatever the number of files, they fit into memory.
+ * they fit into memory for any number of files.
  */
 export class CountedFiles {
   /** In the order in which they were listed, which is that of their keys. */

@@ -43,7 +43,7 @@ export async function handler(event: unknown): Promise<unknown> {
   }
 }
 
-/** For whoever follows the execution: the error of a map does not say why one of its items failed. */
+/** For those who follow the execution: the error of a map does not say why one of its items failed. */
 async function noteFailure(
   step: Extract<StepOfImport, { step: "finish" | "store" }>,
   error: unknown,

@@ -190,7 +190,7 @@ export const redeliverOperation = endpoint({
   operationId: "redeliverDensityOperation",
   summary: "Deliver the answer of a density operation again",
   description:
-    "Starts a density operation that delivers the answer of an ended one, computed anew, to another sink.",
+    "Starts a density operation that delivers the answer of an ended one, computed again, to another sink.",
   method: "POST",
   path: `${family}/{operationId}/redeliver`,
   aliases: [`${aliasFamily}/{operationId}/redeliver`],

@@ -10,7 +10,7 @@
  *    K that the group can still reach in whole numbers whichever one of its cells has 0 people. So nothing of S is
  *    published unless the group has at least three cells.
  * 3. The group contributes the middle of the interval that q leaves possible for S: from q to q + K, or to the group's
- *    maximum if q is the limit. For q = 0 this is the same number whatever S is, even 0.
+ *    maximum if q is the limit. For q = 0 this is the same number for any S, even 0.
  * 4. If q is 0 and all children are suppressed, the cell is suppressed, too, and belongs to the group of its own
  *    parent. Its maximum is K or, if the limit was 0, the sum of its children's maximums.
  *
@@ -25,7 +25,7 @@ export interface GroupSum {
   readonly max: number;
 }
 
-/** What is public about suppressed cells with one parent, whatever was counted in them. */
+/** What is public about suppressed cells with one parent, for any counts in them. */
 export interface GroupBounds {
   /** The sum of their maximums, in multiples of K. */
   readonly bound: number;

@@ -15,7 +15,7 @@ export const months = 3;
 export const maxHours = 7 * 24;
 
 /**
- * The maximum of tiles × days in one answer, typical and observed days alike, whatever is read of them. Without a sink,
+ * The maximum of tiles × days in one answer, typical and observed days alike. Without a sink,
  * as many as a second of the function's CPU reads and writes as JSON; with a sink, as many as may be in memory together
  * (docs/decisions/0004-quota-and-work.md). A long narrow area has few cells in many tiles.
  */

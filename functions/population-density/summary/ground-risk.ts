@@ -24,7 +24,7 @@ export type GroundRiskClass = (typeof groundRiskClasses)[number];
 
 /**
  * The band of a published estimate.
- * @param density the upper end of its range in people per km², at least 0: whoever flies must not underestimate.
+ * @param density the upper end of its range in people per km², at least 0: a pilot must not underestimate it.
  */
 export function populationBandOf(density: number): GroundRiskClass {
   return populationBands.find(({ below }) => density < below)?.name ?? "FROM_50000";

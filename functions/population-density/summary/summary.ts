@@ -118,7 +118,7 @@ class Sums {
   #densest: DensestCell | undefined;
 
   /**
-   * The upper end of a range is a density of what is covered of the cell, so only that share of it is multiplied by it;
+   * The upper end of a range is a density of the covered part of the cell, so only that share is multiplied by it;
    * and the band of a cell is that of the upper end, so that a coarse precision understates no risk.
    */
   addEstimate(geohash: string, area: number, share: number, density: Omit<DensestCell, "geohash">): void {

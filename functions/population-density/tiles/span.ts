@@ -34,7 +34,7 @@ function partsOf(span: string) {
   return { before, firstHour: Number(hour), after };
 }
 
-/** The hours of a day that a span has; undefined in place of the others. */
+/** The hours of a day that a span has; undefined instead of the others. */
 export function hoursIn<Hour>(span: string, hours: readonly Hour[]): (Hour | undefined)[] {
   const { firstHour } = partsOf(span);
   return hours.map((hour, index) =>

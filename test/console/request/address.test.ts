@@ -16,7 +16,7 @@ test("writeAddress formats areas, period, precision and hour as documented", () 
   );
 });
 
-test("readAddress returns the state that writeAddress was given, whatever it is, also when a program has escaped it", () => {
+test("readAddress returns any state that writeAddress was given, also when a program has escaped it", () => {
   const wholeHour = fc.integer({ min: 0, max: 1_000_000 }).map((hours) => new Date(hours * 3_600_000));
   const degrees = (max: number) => fc.double({ min: -max, max, noNaN: true });
   const area = fc

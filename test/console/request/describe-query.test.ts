@@ -14,7 +14,7 @@ test("describeQuery names an example, the hours and the size of the cells", () =
   );
 });
 
-test("describeQuery counts several areas, and names no area that is none of the examples", () => {
+test("describeQuery counts several areas, and names only areas of the examples", () => {
   if (centre === undefined) throw new Error("there is no example");
   const own = { ...centre, boundary: centre.boundary.slice(1) };
 

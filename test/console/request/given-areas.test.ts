@@ -143,7 +143,7 @@ test.each([
   expect(() => parseGivenAreas(text)).toThrow(reason);
 });
 
-test("parseGivenAreas returns rings or throws an error for people, whatever the text", () => {
+test("parseGivenAreas returns rings or throws a readable error for any text", () => {
   const wktLike = fc
     .array(fc.constantFrom("POLYGON", "(", ")", ",", "1 2", "EMPTY", "SRID=1;", "Z", "-", "E"))
     .map((tokens) => tokens.join(" "));

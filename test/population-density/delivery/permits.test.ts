@@ -239,7 +239,7 @@ async function mostAtOnce(seed: number) {
   };
 }
 
-test("acquirePermit exceeds no limit and wrongly holds nobody back, in whatever order the calls of two callers' workers come", async () => {
+test("acquirePermit exceeds no limit and wrongly holds nobody back, for any order of the calls of two callers' workers", async () => {
   const found = { all: 0, toHost: 0, ofCallerToHost: 0, left: 0, wronglyHeldBack: 0 };
   for (let seed = 1; seed <= 200; seed++) {
     const most = await mostAtOnce(seed);

@@ -18,7 +18,7 @@ function leavesOf(cell: Settled): string[] {
   return cell.children.length === 0 ? [cell.geohash] : cell.children.flatMap(leavesOf);
 }
 
-describe("whoever has everything that is published", () => {
+describe("a reader of everything that is published", () => {
   const shares = fc.constantFrom(undefined, 0.4, 0.125);
 
   test("published tiles exclude no number of people below the threshold in a suppressed cell", async () => {

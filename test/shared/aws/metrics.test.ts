@@ -65,7 +65,7 @@ test("writeMetrics writes one line of the embedded metric format, each metric wi
   ]);
 });
 
-test("writeMetrics writes whatever the log level is", () => {
+test("writeMetrics writes at every log level", () => {
   vi.stubEnv("LOG_LEVEL", "SILENT");
   vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   writeMetrics(counts);

@@ -114,7 +114,7 @@ describe("the request of a handler", () => {
     expect(seen?.signal.aborted).toBe(false);
   });
 
-  test("serve hands no caller to an endpoint without a scope, whatever the authorizer says", async () => {
+  test("serve hands no caller to an endpoint without a scope, for any context of the authorizer", async () => {
     let seen: unknown = "never called";
     await askOpen({ authorizer: authorizerContext() }, async ({ caller, reply }) => {
       seen = caller;

@@ -35,7 +35,7 @@ const areaOf = (id: string) => id.split("/")[0] as Area;
 const bodyOf = (area: Area, phoneNumber: string) =>
   area === "number-recycling" ? { phoneNumber, specifiedDate: sandboxDate } : { device: { phoneNumber } };
 
-/** Codes that a request causes whatever its number: docs/sandbox.md says how. */
+/** Codes that a request causes with any number: docs/sandbox.md says how. */
 const causedByRequest: readonly Code[] = [
   "INVALID_ARGUMENT",
   "MISSING_IDENTIFIER",
@@ -117,7 +117,7 @@ test("a delivery to the unreachable sink fails and stays pending", async () => {
   expect(await call(path, { method: "DELETE", token })).toMatchObject({ status: 200 });
 });
 
-test("the template of prod has no sandbox in any function, whatever its settings", () => {
+test("the template of prod has no sandbox in any function, in every setting", () => {
   const isSandbox = ({ service }: { readonly service: string }) => service.includes('"SANDBOX"');
   expect([texts.dev, texts.prod, texts.configured].map(isSandbox)).toEqual([true, false, false]);
 });

@@ -147,7 +147,7 @@ test("post refuses addresses that are not public when none are allowed", async (
   expect(connections()).toBe(0);
 });
 
-test("post refuses the runtime API, whatever is allowed", async () => {
+test("post refuses the runtime API, with any allowed networks", async () => {
   const { port, connections } = await httpSink(answering(200));
   const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
   const options = { allowed: everything, runtimeApi: `127.0.0.1:${port}` };

@@ -8,7 +8,7 @@ import { city, dayOf, firstHours } from "../city-densities.ts";
 
 const minSlots = Number(process.argv[2]);
 const cells = city.length * cellsPerTile;
-// The tiles are stored ones; every hour is opened anew and every chunk dropped.
+// The tiles are stored ones; every hour is opened again and every chunk dropped.
 const days = city.map((_, tile) => readTileDay(encodeTileDay(dayOf(tile))));
 const hours = firstHours(Math.ceil(minSlots / cells));
 

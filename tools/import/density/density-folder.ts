@@ -33,7 +33,7 @@ const modelSchema = z
   });
 
 /**
- * Stores the typical week of a data folder, in place of any earlier one: from the counts in its files, otherwise
+ * Stores the typical week of a data folder, replacing any stored one: from the counts in its files, otherwise
  * generated for the box of its model, otherwise for the box of the demo data.
  * @throws {ImportError} when a file is refused.
  */
@@ -53,7 +53,7 @@ export async function importDensityFolder(folder: string): Promise<void> {
   });
 }
 
-/** Stores the typical week of the demo city, in place of any earlier one. */
+/** Stores the typical week of the demo city, replacing any stored one. */
 export async function importDemoCity(): Promise<ImportedExtent> {
   return await storeModel(demoModel);
 }

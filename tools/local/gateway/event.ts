@@ -103,7 +103,7 @@ function requestContext(
 }
 
 /**
- * The requested host, in place of the API's domain; without one, the address of the local gateway.
+ * The requested host, instead of the API's domain; without one, the address of the local gateway.
  * @throws {GatewayError} if it is neither a name nor an address.
  */
 export function requestedHost(request: ReceivedRequest): string {

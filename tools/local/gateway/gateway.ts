@@ -290,7 +290,7 @@ async function cutAfter(
   return stream;
 }
 
-/** @throws whatever ends the body of a streamed reply early; the connection is then closed. */
+/** @throws any error that ends the body of a streamed reply early; the connection is then closed. */
 async function send(
   request: IncomingMessage,
   response: ServerResponse,

@@ -77,7 +77,7 @@ async function answer(event, lambdaContext, endsAt) {
 /**
  * As in AWS's runtime (https://www.npmjs.com/package/aws-lambda-ric), an error of the stream ends the thread unless the
  * handler replaces its listeners, and an invocation ends only when all of its stream has been taken, even if the
- * handler has returned. Whatever was written before a failure is sent before the failure.
+ * handler has returned. Everything written before a failure is sent before the failure.
  */
 async function stream(event, context) {
   const response = new ResponseStream(chunks);

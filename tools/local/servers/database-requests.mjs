@@ -31,7 +31,7 @@ const version = "DynamoDB_20120810";
 /**
  * A write whose condition fails takes units too, by the larger of the item that is there and the one that was to be
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html).
- * DynamoDB does not say how many, as an error has no capacity; here it does, to whoever asks for the capacity.
+ * DynamoDB does not say how many, as an error has no capacity; here it does, if the request asks for the capacity.
  */
 const { checkConditional } = db;
 db.checkConditional = (call, existing) => {

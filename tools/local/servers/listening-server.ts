@@ -39,7 +39,7 @@ export async function requireFreePort(port: number): Promise<void> {
   await probe.close();
 }
 
-/** A port of 127.0.0.1 that is free at the moment, in place of 0; any other port as it is. */
+/** A port of 127.0.0.1 that is free at the moment, for 0; any other port as it is. */
 export async function chosenPort(port: number): Promise<number> {
   if (port !== 0) return port;
   const probe = await listen(createServer(), 0);

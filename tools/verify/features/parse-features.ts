@@ -12,7 +12,7 @@ interface FeatureStep {
 
 /** A scenario of a feature file, or one example of an outline, with the steps of its background first. */
 export interface FeatureScenario {
-  /** `<file>/<tag>`, and which example it is; the scenario's title in place of the tag if it has none. */
+  /** `<file>/<tag>`, and which example it is; the scenario's title if it has no tag. */
   readonly name: string;
   readonly title: string;
   readonly steps: readonly FeatureStep[];

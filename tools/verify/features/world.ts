@@ -98,7 +98,7 @@ export class World {
     this.headers.set("authorization", `Bearer ${token}`);
   }
 
-  /** Sets a member of the body, or removes it with undefined. Names are those of the definition, whatever their case. */
+  /** Sets a member of the body, or removes it with undefined. Names are those of the definition, in any case. */
   setProperty(path: string, value: unknown): void {
     this.body = withValue(this.body, this.#definedPath(path), value);
   }

@@ -22,7 +22,7 @@ import { type DayContext, storedParts } from "./tile-items.ts";
 export interface DayStorage extends Anonymity {
   /**
    * `observed`: as that date, which also counts towards the typical day of its weekday. `typical`: as the typical day
-   * of its weekday, in place of what was known of the hours that were counted.
+   * of its weekday, instead of what was known of the counted hours.
    */
   readonly kind: "observed" | "typical";
   /**

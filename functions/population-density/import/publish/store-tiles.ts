@@ -34,7 +34,7 @@ class TileNotStored extends Error {
 const tilesAtOnce = 8;
 
 /**
- * Stores tiles of a day, some at a time. Whatever is written is written while the day is the import's own.
+ * Stores tiles of a day, some at a time. Everything is written while the import holds the day.
  * @throws {ImportError} when another import has started to store the day.
  * @throws {TileNotStored} for a tile that fails; then no more calls are under way.
  */
@@ -66,7 +66,7 @@ export async function storeTiles(
   return { items, changed, errors: errors.list() };
 }
 
-/** How often a tile is read and stored anew when others change its weekdays meanwhile. */
+/** How often a tile is read and stored again when others change its weekdays meanwhile. */
 const maxTries = 10;
 
 async function storeTileAnew(

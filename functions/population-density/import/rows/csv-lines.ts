@@ -14,7 +14,8 @@ export function headerIn(line: string): Header | string {
   if (names === undefined)
     return /^\s*[[{]/.test(line) ? `${notCsv}: name a file of JSON objects .ndjson` : notCsv;
   const unknown = names.findIndex((name) => !isColumn(name));
-  if (unknown >= 0) return `column ${unknown + 1} is none of ${columns.join(", ")}${hintAt(names, unknown)}`;
+  if (unknown >= 0)
+    return `column ${unknown + 1} is unknown; expected ${columns.join(", ")}${hintAt(names, unknown)}`;
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) return `has ${repeated} twice`;
   const missing = required.find((name) => !names.includes(name));

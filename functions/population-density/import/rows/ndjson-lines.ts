@@ -17,7 +17,8 @@ export function* ndjsonFields(
       const unknown = Object.keys(members).find((name) => !isColumn(name));
       const { geohash, startTime, people, minPeople, maxPeople } = members;
       if (unknown === undefined) yield { geohash, startTime, people, minPeople, maxPeople, line };
-      else refuse({ line, reason: `has a member that is none of ${columns.join(", ")}${hintFor(unknown)}` });
+      else
+        refuse({ line, reason: `has an unknown member; expected ${columns.join(", ")}${hintFor(unknown)}` });
     }
   }
 }

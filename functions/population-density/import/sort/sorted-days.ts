@@ -10,7 +10,7 @@ const rowsBuffered = 2 ** 17;
  * The days of rows in any order, one after the other. Rows hold everything about the hours they name: in these every
  * covered tile is counted, and a cell without a row has nobody; an hour that no row names is undefined everywhere.
  *
- * Rows are sorted on disk, 32 bytes each, in a temporary folder that is removed whatever happens. In memory are the
+ * Rows are sorted on disk, 32 bytes each, in a temporary folder that is removed in any case. In memory are the
  * rows that are written at once, 0.5 KB for each tile, and of a day 32 tiles: about 100 MB for a country. The tiles of
  * a day are to be read before the next day is asked for. Tiles share hours: not to be written to.
  * @throws {ImportError} before the first day, also for rows of a cell that is not covered or of a cell and hour that

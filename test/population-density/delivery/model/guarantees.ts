@@ -115,7 +115,7 @@ export class Guarantees {
     }
   }
 
-  /** A job that is due and may have a permit all the time gets it, whatever happened to others. */
+  /** A job that is due and may have a permit all the time gets it, regardless of others. */
   #checkFreePermits(): void {
     const { jobs, permits, isKept, running, workers, schedule } = this.#watched;
     const now = this.#watched.now();
@@ -167,7 +167,7 @@ export class Guarantees {
       this.broken.add("a promised job is lost");
     if (job?.state === "delivered" && !kept.has("answer")) this.broken.add("delivered, but not to its sink");
     if (isRefusedForCertain(plan) && kept.size > 0) this.broken.add("delivered what was refused with 503");
-    // Whoever ends just before the last chunk leaves nobody who may say that there is no answer.
+    // A worker that ends just before the last chunk leaves nobody who may say that there is no answer.
     const isUncertain = this.#watched.wasFaulty() && job?.reason === "possibly delivered";
     const isCancelled = job?.state === "cancelled";
     if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain && !isCancelled) {
@@ -200,7 +200,7 @@ function isRefusedForCertain({ answers }: Plan): boolean {
   return answers.length > 0 && answers.every(isRefusal);
 }
 
-/** Whether an operation's sink must have got something: it takes whatever comes, and its token does not end. */
+/** Whether an operation's sink must have got something: it takes everything, and its token does not end. */
 function isDeserved({ behaviours, accessTokenExpiresAt }: Plan): boolean {
   return (
     behaviours.every(({ keeps, sent }) => keeps && sent.outcome === "delivered") &&

@@ -266,7 +266,7 @@ export class MemoryPermits {
 
 /**
  * The ports of stores in memory.
- * @param call makes a call of the given name, after whatever time it takes.
+ * @param call makes a call of the given name, after the time that it takes.
  */
 export function portsOf(
   jobs: MemoryJobs,

@@ -4,7 +4,7 @@ import { runModel } from "./model.ts";
 
 const count = runs(400, 100, 10_000);
 
-test("deliveries keep their guarantees whatever is killed, lost, duplicated or late", {
+test("deliveries keep their guarantees when anything is killed, lost, duplicated or late", {
   timeout: runs(300_000, 300_000, 3_600_000),
 }, async () => {
   const broken: string[] = [];

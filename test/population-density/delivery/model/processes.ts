@@ -47,7 +47,7 @@ export class Processes {
   readonly #surroundings: Surroundings;
   readonly #faultsEnd: number;
   #faultsLeft: number;
-  /** What begins at its time, whatever the processes do. */
+  /** What begins at its time, independently of the processes. */
   readonly #coming: { readonly at: number; readonly begin: () => void }[] = [];
   #calls: Call[] = [];
   readonly #actors = new Set<Actor>();

@@ -102,7 +102,7 @@ describe("an observed day", () => {
     }
   });
 
-  test("storeDay averages the latest four days of a weekday, in whatever order they come", async () => {
+  test("storeDay averages the latest four days of a weekday, imported in any order", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-23", "2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"] as const;
     const people = {

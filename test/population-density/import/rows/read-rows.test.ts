@@ -384,7 +384,7 @@ describe("a row is refused by its line and column, without its value", () => {
     expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
   });
 
-  const unknown = "has a member that is none of geohash, startTime, people, minPeople, maxPeople";
+  const unknown = "has an unknown member; expected geohash, startTime, people, minPeople, maxPeople";
   const object = { geohash: "u05kqxy", startTime: noon, people: 1 };
 
   test.each([
@@ -450,8 +450,18 @@ describe("a file is refused as a whole", () => {
   const columns = "geohash, startTime, people, minPeople, maxPeople";
 
   test.each([
-    ["a column that is not known", "csv", `${header},country\n`, `line 1: column 4 is none of ${columns}`],
-    ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: column 1 is none of ${columns}`],
+    [
+      "a column that is not known",
+      "csv",
+      `${header},country\n`,
+      `line 1: column 4 is unknown; expected ${columns}`,
+    ],
+    [
+      "rows without a header",
+      "csv",
+      `u05kqxy,${noon},1\n`,
+      `line 1: column 1 is unknown; expected ${columns}`,
+    ],
     ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
     ["a column that is there twice", "csv", `${header},people\n`, "line 1: has people twice"],
     ["half of a range", "csv", `${header},maxPeople\n`, "line 1: has only one of minPeople and maxPeople"],
