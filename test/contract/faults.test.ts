@@ -25,7 +25,7 @@ import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { claimsFor, clientCredentials, demoKey, signed } from "../oauth2/test-client.ts";
 import { busyMachine } from "../support/busy-machine.ts";
-import { type Answer, claimsOf } from "../support/client.ts";
+import { type Answer, claimsOf, sealKeyOf, withSealedSubscription } from "../support/client.ts";
 import { boxIn, cellIn, freshTile, precision } from "../support/densities.ts";
 import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 import { deliveredBody } from "../support/jobs.ts";
@@ -69,6 +69,7 @@ let metered: MeteredDatabase;
 let queue: FaultyEndpoint;
 let sink: TestSink;
 let sinkUrl: string;
+let sealKey: string;
 let signer: { readonly kid: string; readonly key: Parameters<SignJWT["sign"]>[0] };
 let asks: readonly Ask[];
 let expected: readonly Answer[];
@@ -149,7 +150,8 @@ async function store(tile: string): Promise<void> {
 
 /** A token of the service's own, which takes a table to verify; of a caller nobody else uses. */
 async function token(claims: Ask["claims"]): Promise<string> {
-  return await new SignJWT({ ...claimsOf(crypto.randomUUID()), ...claims })
+  const all = { ...claimsOf(crypto.randomUUID()), ...claims };
+  return await new SignJWT(withSealedSubscription(all, sealKey))
     .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: signer.kid })
     .sign(signer.key);
 }
@@ -216,6 +218,7 @@ beforeAll(async () => {
   service = keep(await startOwnService(environment, { hasDemoData: true }));
   const jwk = await service.signingKey();
   signer = { kid: jwk.kid, key: await importJWK(jwk, "ES256") };
+  sealKey = await sealKeyOf(service.database, service.tableName("pseudonym-keys"));
   const tile = freshTile();
   await store(tile);
   asks = await asksOf(tile);

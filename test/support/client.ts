@@ -86,34 +86,37 @@ export function claimsOf(client: string, now = Date.now()): JWTPayload {
   };
 }
 
-/** The key of the running service that seals subscriptions in its tokens. */
-async function readSealKey(): Promise<string> {
-  const { TABLE_PSEUDONYM_KEYS: TableName } = sharedService.tableNames;
-  const client = new DynamoDBClient({
-    endpoint: sharedService.databaseEndpoint,
-    region: "eu-west-1",
-    credentials: embeddedCredentials,
-  });
+/** The key that seals subscriptions in the tokens of a service, made if it has none yet. */
+export async function sealKeyOf(database: DynamoDBClient, TableName: string): Promise<string> {
   const use = { S: "token-subjects" };
   const made = { use, key: { S: randomBytes(32).toString("base64url") } };
   const ConditionExpression = "attribute_not_exists(#use)";
   const names = { "#use": "use" };
-  await client
+  await database
     .send(new PutItemCommand({ TableName, Item: made, ConditionExpression, ExpressionAttributeNames: names }))
     .catch((error: unknown) => {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
     });
-  const { Item } = await client.send(new GetItemCommand({ TableName, Key: { use }, ConsistentRead: true }));
+  const { Item } = await database.send(new GetItemCommand({ TableName, Key: { use }, ConsistentRead: true }));
   return Item?.key?.S ?? "";
 }
 
-let sealKey: Promise<string> | undefined;
-
 /** Claims of ours with their subscription sealed, as the service issues them. */
-async function withSealedSubscription(claims: Readonly<Record<string, unknown>>) {
+export function withSealedSubscription(
+  claims: Readonly<Record<string, unknown>>,
+  sealKey: string,
+): Readonly<Record<string, unknown>> {
   if (typeof claims.subscription !== "string" || claims.subscription === "") return claims;
-  sealKey ??= readSealKey();
-  return { ...claims, subscription: sealedWith(await sealKey, claims.subscription, String(claims.jti)) };
+  return { ...claims, subscription: sealedWith(sealKey, claims.subscription, String(claims.jti)) };
+}
+
+let sharedSealKey: Promise<string> | undefined;
+
+/** The seal key of the shared service. */
+function readSharedSealKey(): Promise<string> {
+  const { databaseEndpoint: endpoint, tableNames } = sharedService;
+  const database = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials: embeddedCredentials });
+  return sealKeyOf(database, tableNames.TABLE_PSEUDONYM_KEYS ?? "");
 }
 
 /** Signs claims with the service's own key; `undefined` removes a claim or a header member. */
@@ -123,7 +126,10 @@ export async function tokenWith(
 ): Promise<string> {
   signingKey ??= readSigningKey();
   const { kid, key } = await signingKey;
-  const payload = present(await withSealedSubscription({ ...claimsOf(crypto.randomUUID()), ...claims }));
+  sharedSealKey ??= readSharedSealKey();
+  const payload = present(
+    withSealedSubscription({ ...claimsOf(crypto.randomUUID()), ...claims }, await sharedSealKey),
+  );
   const protectedHeader = present({ alg: "ES256", typ: "at+jwt", kid, ...header });
   return await new SignJWT(payload as JWTPayload)
     .setProtectedHeader(protectedHeader as JWTHeaderParameters)
