@@ -20,7 +20,7 @@ export interface Permit extends Upload {
 /** A permit as it is stored: short, because every write of a permit costs the size of all. */
 export function shortened(permit: Permit): Permit {
   const { host, caller, holder } = permit;
-  return { ...permit, host: short(host), caller: short(caller), holder: short(holder) };
+  return { ...permit, host: shortHost(host), caller: short(caller), holder: short(holder) };
 }
 
 /** Those permits that are of one of some callers, which their hashes name. */
@@ -29,9 +29,17 @@ export function permitsOf(permits: readonly Permit[], callers: readonly string[]
   return permits.filter(({ caller }) => wanted.has(caller));
 }
 
-/** So much of a hash or id as tells a few hundred apart. Hosts or callers that share it would share their limits. */
+/** So much of a hash or id as tells a few hundred apart. Callers that share it would share their limits. */
 function short(id: string): string {
   return id.slice(0, 8);
+}
+
+/**
+ * 72 bits of a host's hash: a caller chooses the hosts of its sinks, and must not find one that shares the limits of
+ * another's. 48 bits can be searched within hours.
+ */
+function shortHost(host: string): string {
+  return host.slice(0, 12);
 }
 
 /** Maximum of concurrent uploads to a host, for all callers together. */
@@ -83,7 +91,7 @@ export function limitReached(
   now: number,
 ): readonly Permit[] | undefined {
   const { mode } = upload;
-  const [host, caller] = [short(upload.host), short(upload.caller)];
+  const [host, caller] = [shortHost(upload.host), short(upload.caller)];
   const inUse = permits.filter(({ until }) => until > now);
   const own = inUse.filter((permit) => permit.caller === caller);
   if (own.length > 0 && inUse.length >= Math.floor(workers / 2)) return inUse;
@@ -108,7 +116,7 @@ export function isHeldBackByOwn(
   workers: number,
   now: number,
 ): boolean {
-  const [host, caller] = [short(upload.host), short(upload.caller)];
+  const [host, caller] = [shortHost(upload.host), short(upload.caller)];
   const own = holdingBack.filter((permit) => permit.host === host || permit.caller === caller);
   return limitReached(own, upload, workers, now) !== undefined;
 }

@@ -83,6 +83,14 @@ test("permitsOf finds the stored permits of callers by their hashes", () => {
   expect(permitsOf(stored, callers.slice(1))).toEqual(stored.slice(1));
 });
 
+test("hosts whose hashes share 66 of 256 bits do not share their limits", () => {
+  const host = hashed("h");
+  const collided = `${host.slice(0, 11)}${host[11] === "A" ? "B" : "A"}${host.slice(12)}`;
+  const stored = ["a", "b", "c", "d"].map((caller) => shortened(permit(host, caller)));
+  expect(may(stored, host, "e")).toBe(false);
+  expect(may(stored, collided, "e")).toBe(true);
+});
+
 /** Permits after many uploads began and ended in any order, each only if it may, and never more than workers. */
 const anyUse = fc
   .record({
