@@ -9,6 +9,8 @@ import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
+import { seeded } from "../../support/random.ts";
+import { MemoryPermits } from "./model/memory-stores.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
 
@@ -34,25 +36,28 @@ const byHolder = (permits: readonly Permit[]) =>
   permits.toSorted((one, other) => one.holder.localeCompare(other.holder));
 
 describe("permits", () => {
-  test("permitStore.add returns the permits that were there just before", async () => {
-    const [one, two] = [permit(1), permit(2)];
-    expect(await permitStore.add(one, signal())).toEqual([]);
-    expect(await permitStore.add(two, signal())).toEqual([one]);
-    expect(byHolder(await permitStore.read(signal()))).toEqual(byHolder([one, two]));
-
-    await permitStore.remove([one, two], signal());
-    expect(await permitStore.read(signal())).toEqual([]);
-  });
-
-  test("permitStore.remove leaves other permits, and ignores those that are not there", async () => {
-    const [one, two] = [permit(1), permit(1)];
-    await permitStore.remove([one], signal());
-    await permitStore.add(one, signal());
-    await permitStore.add(two, signal());
-    await permitStore.remove([one], signal());
-    await permitStore.remove([one], signal());
-    expect(await permitStore.read(signal())).toEqual([two]);
-    await permitStore.remove([two], signal());
+  test("permitStore answers 200 random calls as the permits of the model do", async () => {
+    const random = seeded(1);
+    const memory = new MemoryPermits();
+    const known = Array.from({ length: 8 }, (_, index) => permit(index));
+    for (let step = 0; step < 200; step++) {
+      const one = known[Math.floor(random() * known.length)] as Permit;
+      const some = [one, ...known.filter(() => random() < 0.2)];
+      const call = Math.floor(random() * 3);
+      if (call === 0) {
+        expect(byHolder(await permitStore.add(one, signal()))).toEqual(byHolder(memory.add(one)));
+      } else if (call === 1) {
+        await permitStore.remove(some, signal());
+        memory.remove(some);
+      } else {
+        await permitStore.recordAcceptance(one.host, signal());
+        memory.recordAcceptance(one.host);
+      }
+      expect(byHolder(await permitStore.read(signal()))).toEqual(byHolder(memory.read()));
+      const { host } = some.at(-1) ?? one;
+      expect(await permitStore.hasAccepted(host, signal())).toBe(memory.hasAccepted(host));
+    }
+    await permitStore.remove(known, signal());
   });
 
   test("permitStore loses no permit when 20 workers acquire and release at once", async () => {
@@ -77,11 +82,4 @@ describe("permits", () => {
       expect.toSatisfy((length) => length <= 50),
     ]);
   });
-});
-
-test("permitStore remembers that a host has answered 2xx", async () => {
-  const host = crypto.randomUUID();
-  expect(await permitStore.hasAccepted(host, signal())).toBe(false);
-  await permitStore.recordAcceptance(host, signal());
-  expect(await permitStore.hasAccepted(host, signal())).toBe(true);
 });

@@ -31,8 +31,24 @@ interface Watched {
 /** How long a permit may be free while a job that may have it is due: in its first hour of waiting, and later. */
 const [maxFreeMilliseconds, maxLateFreeMilliseconds] = [20_000, 120_000];
 
+/**
+ * How long a permit may be in use after the worker that holds it has ended: the time for which permits are valid
+ * (docs/deliveries.md), by clocks that differ.
+ */
+const maxAbandonedMilliseconds = 330_000 + 2 * maxSkewMilliseconds;
+
 /** What the calls of an ask take in a run, and what the clocks of two workers differ by. */
 const askMilliseconds = 5_000 + 2 * maxSkewMilliseconds;
+
+/** An upload under way. */
+interface Uploading {
+  readonly operationId: string;
+  readonly host: string;
+  readonly caller: string;
+  readonly mode: Job["mode"];
+  /** Whether its last chunk was sent. */
+  isSent: boolean;
+}
 
 /** What deliveries guarantee, and what of it a run has broken. */
 export class Guarantees {
@@ -42,10 +58,9 @@ export class Guarantees {
   readonly #mayGoSince = new Map<string, number>();
   /** The holders in whose names a process has asked for permits. */
   readonly #holders = new Map<Actor, Set<string>>();
-  readonly #uploads = new Map<
-    Actor,
-    { readonly host: string; readonly caller: string; readonly mode: Job["mode"] }
-  >();
+  /** When the workers ended that have left permits, by holder. */
+  readonly #abandonedSince = new Map<string, number>();
+  readonly #uploads = new Map<Actor, Uploading>();
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -62,7 +77,12 @@ export class Guarantees {
     const { accessTokenExpiresAt = Number.POSITIVE_INFINITY } = job;
     if (accessTokenExpiresAt + maxSkewMilliseconds < this.#watched.now() - minute)
       this.broken.add("called with an old token");
-    this.#uploads.set(actor, { host: job.sink, caller: job.caller, mode: job.mode });
+    const { operationId, sink: host, caller, mode } = job;
+    const isBesideAnother = [...this.#uploads.values()].some(
+      (other) => other.operationId === operationId && !other.isSent,
+    );
+    if (isBesideAnother) this.broken.add("two attempts of a job may send their last chunk");
+    this.#uploads.set(actor, { operationId, host, caller, mode, isSent: false });
     const answers = [...this.#uploads.values()].filter(({ mode }) => mode === "answer");
     const toHost = answers.filter(({ host }) => host === job.sink);
     const ofCaller = toHost.filter(({ caller }) => caller === job.caller);
@@ -85,13 +105,16 @@ export class Guarantees {
     const { permits, lateCalls } = this.#watched;
     const holders = this.#holders.get(actor) ?? new Set();
     this.#holders.delete(actor);
+    for (const holder of holders) this.#abandonedSince.set(holder, this.#watched.now());
     if (actor.isDead || lateCalls() > 0) return;
     if (permits.read().some(({ holder }) => holders.has(holder)))
       this.broken.add("a worker has ended, and its permit is not released");
   }
 
   /** When a sink has got the whole body of an attempt. */
-  sinkTakes(plan: Plan, job: Job, keeps: boolean): void {
+  sinkTakes(actor: Actor, plan: Plan, job: Job, keeps: boolean): void {
+    const upload = this.#uploads.get(actor);
+    if (upload !== undefined) upload.isSent = true;
     if (this.#watched.now() > deadlineOf(job) + maxSkewMilliseconds) this.broken.add("sent too late");
     if (!keeps) return;
     if (plan.cancelled?.possiblyDelivered === false) this.broken.add("delivered after it was cancelled");
@@ -103,6 +126,7 @@ export class Guarantees {
   checkAlways(): void {
     this.#checkPlaces();
     this.#checkFreePermits();
+    this.#checkAbandonedPermits();
   }
 
   #checkPlaces(): void {
@@ -141,6 +165,16 @@ export class Guarantees {
       const max = now - due < hour - minute ? maxFreeMilliseconds : maxLateFreeMilliseconds;
       if (now - (this.#mayGoSince.get(operationId) ?? now) > max + askMilliseconds)
         this.broken.add("a permit is free while a job waits for it");
+    }
+  }
+
+  /** A permit whose worker has ended is soon free. */
+  #checkAbandonedPermits(): void {
+    const now = this.#watched.now();
+    for (const { holder, until } of this.#watched.permits.read()) {
+      const since = this.#abandonedSince.get(holder) ?? now;
+      if (until > now && now - since > maxAbandonedMilliseconds)
+        this.broken.add("a permit is in use long after its worker has ended");
     }
   }
 

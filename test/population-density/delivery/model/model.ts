@@ -250,7 +250,7 @@ class Model {
     if (!(error instanceof Unavailable)) throw error;
   }
 
-  /** An attempt at a sink: it begins, the last chunk is released, the answer comes; in between is time. */
+  /** An attempt at a sink: it begins, uploads, may send the last chunk, sends it, is answered; each takes its time. */
   async #post(
     actor: Actor,
     job: Job & { readonly sink: string },
@@ -263,6 +263,7 @@ class Model {
     const behaviour = plan.behaviours[Math.min(index, plan.behaviours.length - 1)] as Behaviour;
     const computing = job.mode === "failure" ? "well" : (plan.computing[index] ?? "well");
     const later = () => this.#processes.time + this.#chance.pick([1, 100, 3_000, 10_000, 60_000, 120_000]);
+    const uploadMilliseconds = this.#chance.pick([0, 0, 1, 100, 3_000, 60_000, 200_000]);
     await this.#processes.call(actor, "post", () => this.#guarantees.uploadBegins(actor, job));
     if (this.#chance.happens(0.03)) {
       const at = this.#processes.time + this.#chance.pick([1, 100, 3_000, 30_000]);
@@ -275,12 +276,13 @@ class Model {
         this.#processes.kill(actor);
         await new Promise(() => {});
       }
+      await this.#processes.call(actor, "post", () => {}, this.#processes.time + uploadMilliseconds);
       if (behaviour.sent.sentWhole) {
         await beforeLastChunk();
         await this.#processes.call(
           actor,
           "take",
-          () => this.#guarantees.sinkTakes(plan, job, behaviour.keeps),
+          () => this.#guarantees.sinkTakes(actor, plan, job, behaviour.keeps),
           later(),
         );
       }
