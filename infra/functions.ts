@@ -69,9 +69,8 @@ type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "im
 const quotaTable = { quotas: ["GetItem", "UpdateItem"] } as const;
 /** Every function that answers with data about a subscriber records it; the first one ever makes the key. */
 const accessTables = {
-  // Functions use PartiQLInsert alone. PutItem is for the version before 0.1.0, which serves requests while 0.1.0 is
-  // released and after a rollback. The release after 0.1.0 removes it.
-  "access-records": ["PartiQLInsert", "PutItem"],
+  // PutItem could replace a record.
+  "access-records": ["PartiQLInsert"],
   "pseudonym-keys": ["GetItem", "PartiQLInsert"],
 } as const;
 /** The keys that a function reads, or makes if there are none. */

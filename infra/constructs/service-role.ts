@@ -19,7 +19,6 @@ export class ServiceRole extends Role {
   /** @param service that assumes it, such as `lambda.amazonaws.com`. */
   constructor(scope: Construct, id: string, service: string) {
     super(scope, id, { assumedBy: new ServicePrincipal(service) });
-    // Another name than that of the resource that earlier versions had: deleting that deletes the policy of its name.
     const policies = () => [{ policyName: "Rights", policyDocument: this.#rights }];
     (this.node.defaultChild as CfnRole).policies = Lazy.any({
       produce: () => (this.#rights.isEmpty ? undefined : policies()),

@@ -124,12 +124,12 @@ test.each([
   },
 );
 
-test("ncs import says to deploy again when the outputs are of an earlier version", async () => {
+test("ncs import says to deploy again when the outputs lack a table", async () => {
   stubShell({ AWS_REGION: undefined });
-  const earlier = await file("earlier.json", {
+  const incomplete = await file("incomplete.json", {
     [stackNames.prod]: { [tableOutput({ name: "profiles" })]: "a-table" },
   });
-  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", earlier]);
+  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", incomplete]);
   expect(stderr).toContain(
     "--outputs names no table of devices: deploy this version of the stage with --outputs-file",
   );

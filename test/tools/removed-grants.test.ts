@@ -52,17 +52,6 @@ test("ncs removed-grants exits with 0 when a release divides, joins or adds gran
   expect(await compare(deployed, next)).toEqual({ code: 0, stdout: "No right is removed\n", stderr: "" });
 });
 
-test("ncs removed-grants compares a policy beside its role, as earlier versions have it", async () => {
-  const Properties = { PolicyDocument: { Statement: allowing(before) }, Roles: [{ Ref: "Role" }] };
-  const deployed = await writeTemplate("beside", {
-    Role: { Type: "AWS::IAM::Role" },
-    Policy: { Type: "AWS::IAM::Policy", Properties },
-  });
-  expect((await compare(deployed, await templateOf("within", before))).code).toBe(0);
-  const less = await compare(deployed, await templateOf("less", before.slice(1)));
-  expect(less).toMatchObject({ code: 1, stderr: expect.stringMatching(/^2 rights are removed/) });
-});
-
 test("ncs removed-grants exits with 1 and lists each action and condition that is gone", async () => {
   const deployed = await templateOf("before", before);
   const next = await templateOf("less", [

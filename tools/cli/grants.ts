@@ -15,12 +15,6 @@ const document = z.object({ Statement: z.array(statement) });
 /** A role with the policies that are part of it. */
 const roleProperties = z.object({ Policies: z.array(z.object({ PolicyDocument: document })).default([]) });
 
-/** A policy beside its roles: those of earlier versions are. */
-const policyProperties = z.object({
-  PolicyDocument: document,
-  Roles: z.array(z.object({ Ref: z.string() })),
-});
-
 /** What is read of a template of CloudFormation. */
 export const templateSchema = z.object({
   Resources: z.record(
@@ -77,21 +71,14 @@ interface RolePolicy {
 }
 
 /**
- * Every policy of every role, in whichever form a template has it.
+ * Every policy of every role: this stack has them in their roles alone.
  * @throws {z.ZodError} for a policy of a form that this stack does not use.
  */
 export function policiesOf({ Resources }: Template): RolePolicy[] {
-  return Object.entries(Resources).flatMap(([logicalId, { Type, Properties }]) => {
-    if (Type === "AWS::IAM::Role") {
-      const { Policies } = roleProperties.parse(Properties);
-      return Policies.map(({ PolicyDocument }) => ({
-        role: logicalId,
-        statements: PolicyDocument.Statement,
-      }));
-    }
-    if (Type !== "AWS::IAM::Policy") return [];
-    const { PolicyDocument, Roles } = policyProperties.parse(Properties);
-    return Roles.map(({ Ref }) => ({ role: Ref, statements: PolicyDocument.Statement }));
+  return Object.entries(Resources).flatMap(([role, { Type, Properties }]) => {
+    if (Type !== "AWS::IAM::Role") return [];
+    const { Policies } = roleProperties.parse(Properties);
+    return Policies.map(({ PolicyDocument }) => ({ role, statements: PolicyDocument.Statement }));
   });
 }
 

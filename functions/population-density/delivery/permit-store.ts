@@ -22,9 +22,7 @@ export const permitStore: PermitStore = {
 
   async add(permit, signal) {
     const write = {
-      // Earlier versions kept permits in the attributes that are removed; theirs are not counted.
-      update: "ADD held :permits SET expiresAt = :expiresAt REMOVE permits, released, #version",
-      names: { "#version": "version" },
+      update: "ADD held :permits SET expiresAt = :expiresAt",
       values: { ":permits": new Set([entryOf(permit)]), ":expiresAt": expiryOf(permit) },
     };
     return permitsIn(await updateWithPrevious(densityPermits, permitsKey, write, signal));

@@ -70,7 +70,7 @@ async function createTable(client: DynamoDBClient, table: LocalTable): Promise<v
   throw new Error(`Table ${table.name} is not ready after ${tableMilliseconds / 1000} s`);
 }
 
-/** Refuses a table with other keys: one of an earlier version may lack an index that the service reads. */
+/** Refuses a kept table with other keys or indexes than the service has. */
 async function requireSameKeys(client: DynamoDBClient, { name, definition }: LocalTable): Promise<void> {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(definition))) return;
