@@ -1528,12 +1528,12 @@ export interface components {
                 /** @description Operations of one caller that may be pending at the same time. */
                 readonly pendingOperations: number;
             };
-            /** @description A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports that is known. */
+            /** @description A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports. */
             readonly suppressionThreshold: number;
-            /** @description Each threshold that densities were imported with, the one of the first import first; more than one after it was raised. Typical weekdays may be made with any of them. Empty before the first import, and until the next one if all were before thresholds were recorded. */
+            /** @description Each threshold that densities were imported with, the one of the first import first; more than one after it was raised. Typical weekdays may be made with any of them. Empty before the first import. */
             readonly suppressionThresholds: readonly {
-                /** @description Absent for imports before thresholds were recorded: it may be below `suppressionThreshold`. */
-                readonly threshold?: number;
+                /** @description A cell and hour with fewer people is `LOW_DENSITY`. */
+                readonly threshold: number;
                 /**
                  * Format: date
                  * @description The latest day that was observed with this threshold, UTC; earlier ones may be, later ones are not. Absent if only typical weekdays were imported with it.

@@ -60,8 +60,7 @@ test("POST /retrieve reads densities once, eventually consistent, and then answe
   await storeTile(stored, `week#${weekday}`, new Map([[cellIn(3, 3), 800]]));
   expect(await retrieve(stored)).toEqual({ ...first, reads: [] });
 
-  // Its hours, and the whole day as versions before stored it.
-  expect((await retrieve(empty)).reads).toHaveLength(2);
+  expect((await retrieve(empty)).reads).toHaveLength(1);
   expect((await retrieve(empty)).reads).toEqual([]);
 
   vi.stubEnv("CACHE_SECONDS", "0");

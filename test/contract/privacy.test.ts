@@ -15,7 +15,7 @@ import { errors } from "../../shared/errors.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
-import { cellIn, freshTile } from "../support/densities.ts";
+import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 import { metricNames } from "../support/metric-names.ts";
@@ -216,10 +216,10 @@ async function storeEverything(good: string, broken: string): Promise<void> {
   const hour = new TileHour();
   hour.setEstimate(cellIn(1, 1), 500, 400, 600);
   const hours = encodeTileDay(Array.from({ length: 24 }, () => hour));
-  for (let weekday = 1; weekday <= 7; weekday++) {
-    await service.put("densities", { tile: `7/${good}`, day: `week#${weekday}`, hours, madeFrom: [] });
-    const damagedDay = { tile: `7/${broken}`, day: `week#${weekday}`, hours: Buffer.from("zq-damaged") };
-    await service.put("densities", { ...damagedDay, madeFrom: [] });
+  for (const day of typicalSpans) {
+    await service.put("densities", { tile: `7/${good}`, day, hours, madeFrom: [] });
+    const damaged = { tile: `7/${broken}`, day, hours: Buffer.from("zq-damaged") };
+    await service.put("densities", { ...damaged, madeFrom: [] });
   }
 }
 

@@ -1,7 +1,6 @@
 import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
-import { union } from "../../functions/population-density/privacy/parts.ts";
-import { hoursIn, spansOf, wholeDayOf } from "../../functions/population-density/tiles/span.ts";
-import { tileName } from "../../functions/population-density/tiles/store.ts";
+import { hoursIn, spansOf } from "../../functions/population-density/tiles/span.ts";
+import { tileName, typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { densities, type NewTileSpan } from "../../functions/population-density/tiles/table.ts";
 import {
   encodeTileDay,
@@ -10,7 +9,7 @@ import {
   readTileDay,
 } from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
-import { deleteItem, putItem, queryPartition } from "../../shared/aws/database.ts";
+import { putItem } from "../../shared/aws/database.ts";
 
 /** A corner of an area. */
 export interface Corner {
@@ -57,6 +56,9 @@ export function cellIn(row: number, column: number): number {
 /** The stored value of a cell: people per km², or `low` for too few people. */
 export type Slot = number | "low";
 
+/** The spans of all typical weekdays. */
+export const typicalSpans = Array.from({ length: 7 }, (_, index) => spansOf(typicalDay(index + 1))).flat();
+
 /**
  * Stores a day of a tile with the same slots in each of the given hours.
  * @param day `week#1` … `week#7`, or `day#YYYY-MM-DD`.
@@ -86,25 +88,5 @@ export async function putDay(
   for (const span of spansOf(day)) {
     const ofSpan = encodeTileDay(hoursIn(span, hoursOf(whole)), whole.coverage);
     await putItem(densities, { ...item, day: span, hours: ofSpan }, {}, AbortSignal.timeout(60_000));
-  }
-}
-
-/** Turns everything that is stored of a tile into what versions before stored: whole days, each in one item. */
-export async function joinSpans(tile: string): Promise<void> {
-  const inTime = () => AbortSignal.timeout(60_000);
-  const items = await queryPartition(densities, tile, inTime());
-  for (const day of new Set(items.map((item) => wholeDayOf(item.day)))) {
-    const spans = items.filter((item) => wholeDayOf(item.day) === day);
-    // A span of one part has no item for it.
-    const ofDay = /^part#([^#]+#[^#]+)/.exec(day)?.[1];
-    const undivided = items.filter((item) => wholeDayOf(item.day) === ofDay && !item.separate);
-    const opened = [...spans, ...undivided].map(({ hours }) => readTileDay(hours));
-    const hours = Array.from({ length: hoursPerDay }, (_, hour) =>
-      opened.map((each) => each.openHour(hour)).find((found) => found !== undefined),
-    );
-    const coverage = opened.map((each) => each.coverage).reduce(union);
-    for (const span of spans) await deleteItem(densities, { tile, day: span.day }, {}, inTime());
-    const item = { ...spans[0], tile, day, separate: spans.some(({ separate }) => separate) };
-    await putItem(densities, { ...item, hours: encodeTileDay(hours, coverage) }, {}, inTime());
   }
 }

@@ -6,12 +6,12 @@ import type { DayStorage } from "../../functions/population-density/import/publi
 import type { CountedDay, CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import { spansOf } from "../../functions/population-density/tiles/span.ts";
 import {
-  type FoundSpan,
   observedDay,
   readSpans,
   tileName,
   typicalDay,
 } from "../../functions/population-density/tiles/store.ts";
+import type { StoredTileSpan } from "../../functions/population-density/tiles/table.ts";
 import {
   addToCoverage,
   coverageBytes,
@@ -84,7 +84,7 @@ export function dayOf(date: string, ...tiles: CountedTile[]): CountedDay {
 export const signal = () => AbortSignal.timeout(60_000);
 
 /** What the items of a tile have together on a day; it is separate if any of its spans is. */
-export type StoredDay = Omit<FoundSpan, "revision">;
+export type StoredDay = Omit<StoredTileSpan, "revision">;
 
 /** What is stored of a tile on a day, whose spans have the same coverage, parts, sources and expiry. */
 export async function stored(geohash: string, day: string): Promise<StoredDay | undefined> {

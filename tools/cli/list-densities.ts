@@ -21,7 +21,6 @@ export function addListDensities(listing: Command, print: Print): void {
     });
 }
 
-/** A data set of an earlier version lacks some members. */
 function linesOf({
   newestDay,
   precisions,
@@ -30,12 +29,11 @@ function linesOf({
   calendar,
   compared = [],
 }: DataSet): string[] {
-  const known = (thresholds ?? []).flatMap(({ threshold }) => threshold ?? []);
   const { timeZone = "UTC", holidays = [] } = calendar ?? {};
   return [
     `observed until:   ${newestDay ?? "no day was observed"}`,
-    `precisions:       ${precisions?.join(", ") ?? "not recorded"}`,
-    `K:                ${known.length === 0 ? "not recorded" : known.join(", ")}`,
+    `precisions:       ${precisions.join(", ")}`,
+    `K:                ${thresholds.map(({ threshold }) => threshold).join(", ")}`,
     `sources:          ${provenance.map(({ source }) => source).join("; ") || "not recorded"}`,
     `typical weekdays: in ${timeZone}, ${holidays.length} holidays${
       holidays.length === 0 ? "" : ` from ${holidays.at(0)} to ${holidays.at(-1)}`

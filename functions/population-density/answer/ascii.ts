@@ -1,5 +1,5 @@
 import { hourMilliseconds } from "../../../shared/calendar.ts";
-import { shareOf, unknownShare } from "../tiles/tile-hour.ts";
+import { noShare, shareOf } from "../tiles/tile-hour.ts";
 
 /** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
 export interface Ascii {
@@ -92,7 +92,7 @@ export const maxShareBytes = 12;
  * Writes the share of a cell that is covered with four digits, and up to seven bytes more than it returns the end of.
  * @param code as of `TileHour.shares`.
  */
-export function putShare(view: DataView, at: number, code = unknownShare): number {
+export function putShare(view: DataView, at: number, code = noShare): number {
   let text = shareTexts.get(code);
   if (text === undefined) {
     text = asciiOf(String(Number(shareOf(code).toPrecision(4))));

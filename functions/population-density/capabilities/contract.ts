@@ -18,9 +18,7 @@ const provenance = z.object({
 });
 
 const importedThreshold = z.object({
-  threshold: z.optional(
-    whole("Absent for imports before thresholds were recorded: it may be below `suppressionThreshold`."),
-  ),
+  threshold: whole("A cell and hour with fewer people is `LOW_DENSITY`."),
   newestObservedDay: z.optional(
     z.iso.date().check(
       z.meta({
@@ -91,14 +89,13 @@ const capabilities = z
       })
       .check(z.meta({ description: "How much may be asked for." })),
     suppressionThreshold: whole(
-      "A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports that is known.",
+      "A cell and hour with fewer people is `LOW_DENSITY`: the smallest threshold of all imports.",
     ),
     suppressionThresholds: z.array(importedThreshold).check(
       z.meta({
         description:
           "Each threshold that densities were imported with, the one of the first import first; more than one " +
-          "after it was raised. Typical weekdays may be made with any of them. Empty before the first import, and " +
-          "until the next one if all were before thresholds were recorded.",
+          "after it was raised. Typical weekdays may be made with any of them. Empty before the first import.",
       }),
     ),
     coverage: z.optional(

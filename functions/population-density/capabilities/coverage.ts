@@ -1,9 +1,8 @@
-import { type DataSet, outlineIn } from "../tiles/data-set.ts";
+import type { DataSet } from "../tiles/data-set.ts";
 
 /** What callers are told of what is covered; nothing before the first import. */
 export function announcedCoverage(dataSet: DataSet | undefined) {
-  const { coverage: box } = dataSet ?? {};
-  const outline = outlineIn(dataSet);
+  const { coverage: box, outline } = dataSet ?? {};
   if (box === undefined || outline === undefined) return {};
   const { west, south, east, north } = box;
   return {

@@ -1,4 +1,3 @@
-import type { Box } from "./box.ts";
 import { cellOf, geohashAt, gridOf } from "./geohash.ts";
 
 /** More cells are never traced: an outline follows the edges of coarser ones. */
@@ -35,11 +34,6 @@ export function mergedOutline(one: Outline, other: Outline): Outline {
   return outlineAround(unionOf(cellsWithin(one), cellsWithin(other)));
 }
 
-/** The outline of a box, or a coarser one of a large box. @param finest precision, at most. */
-export function outlineOfBox(box: Box, finest = 7): Outline {
-  return outlineAround(cellsOfBox(box, finest));
-}
-
 function outlineOf(cells: ReadonlySet<string>, coordinates: number[][][][]): Outline {
   const precision = lengthOf(cells);
   const shares: Outline["shares"] = [];
@@ -68,24 +62,6 @@ function unionOf(one: Set<string>, other: Set<string>): Set<string> {
   let finer = coarser === one ? other : one;
   while (lengthOf(finer) > lengthOf(coarser)) finer = parentsOf(finer);
   return new Set([...finer, ...coarser]);
-}
-
-/** @param finest how fine the cells are at most; a box may have too many of them. */
-function cellsOfBox({ west, south, east, north }: Box, finest: number): Set<string> {
-  for (let precision = finest; ; precision--) {
-    const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
-    const [first, last] = [Math.floor((south + 90) / cellHeight), Math.ceil((north + 90) / cellHeight)];
-    const width = (east - west + 360) % 360 || 360;
-    const left = Math.floor((west + 180) / cellWidth);
-    const right = Math.ceil((west + width + 180) / cellWidth);
-    if (precision > 1 && (last - first) * (right - left) > maxCells) continue;
-    const cells = new Set<string>();
-    for (let row = first; row < Math.min(last, rows); row++) {
-      for (let column = left; column < right; column++)
-        cells.add(geohashAt(row, column % columns, precision));
-    }
-    return cells;
-  }
 }
 
 /** The cells that an outline goes around. */

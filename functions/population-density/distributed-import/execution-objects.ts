@@ -116,7 +116,7 @@ export const plan = z.object({
   box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
   /** What typical weekdays follow. */
   calendar: typicalCalendar,
-  /** Around the same cells; absent from a plan of a version before. */
+  /** Around the same cells. */
   outline: z.optional(outline),
   /** In ascending order. */
   days: z.array(plannedDay),

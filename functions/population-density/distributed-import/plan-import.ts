@@ -17,7 +17,7 @@ import {
 } from "../import/publish/day-division.ts";
 import { prefixOf } from "../import/rows/row-key.ts";
 import { type ImportedFile, readFiles, readPartsBefore } from "../import/store/journal-store.ts";
-import { PartCoverages, readDayParts, takeOverParts } from "../import/store/part-store.ts";
+import { checkParts, PartCoverages, readDayParts } from "../import/store/part-store.ts";
 import type { DayParts } from "../import/store/tables.ts";
 import { type Coverage, encodeCoverage, type Part } from "../privacy/parts.ts";
 import { weekdayOf } from "../privacy/typical-week.ts";
@@ -46,7 +46,7 @@ export async function planImport(order: ImportOrder): Promise<void> {
     refuseOtherStack(order);
     await checkPublishing(storageOf(order));
   }
-  await takeOverParts();
+  await checkParts();
   const counted = await CountedFiles.read(order);
   const { files, problems, rows } = counted;
   if (problems.size > 0) throw new ImportError([...problems]);

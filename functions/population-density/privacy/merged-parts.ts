@@ -1,5 +1,5 @@
 import { hoursPerDay } from "../tiles/tile.ts";
-import { cellsPerTile, noDataCode, suppressedCode, TileHour, unknownShare } from "../tiles/tile-hour.ts";
+import { cellsPerTile, noDataCode, noShare, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import { setPeople } from "./anonymous-tiles.ts";
 
 /** The published values of a part in a tile. */
@@ -117,5 +117,5 @@ function copySlot(from: TileHour, to: TileHour, cell: number): void {
   to.above[cell] = from.above[cell] ?? 0;
   if (from.shares === undefined && to.shares === undefined) return;
   to.shares ??= new Uint16Array(cellsPerTile);
-  to.shares[cell] = from.shares?.[cell] ?? unknownShare;
+  to.shares[cell] = from.shares?.[cell] ?? noShare;
 }

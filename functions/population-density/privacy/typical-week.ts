@@ -1,4 +1,4 @@
-import { cellsPerTile, noDataCode, suppressedCode, TileHour, unknownShare } from "../tiles/tile-hour.ts";
+import { cellsPerTile, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 
 /** The maximum of days from which a typical weekday is derived. */
 export const weeksRemembered = 4;
@@ -48,17 +48,13 @@ function setTypical(typical: TileHour, cell: number, hours: readonly TileHour[])
   else typical.setEstimate(cell, sum / estimates, suppressed > 0 ? 0 : min, max);
 }
 
-/** Days that are of another kind than the slot, or of which the share is not known, do not count. */
+/** Days on which the cell is of another kind than the slot do not count. */
 function setTypicalShare(typical: TileHour, cell: number, hours: readonly TileHour[]): void {
   const kind = typical.kind(cell);
   if (kind === "NO_DATA") return;
-  const known = hours.filter(
-    (hour) => hour.kind(cell) === kind && (hour.shares?.[cell] ?? unknownShare) !== unknownShare,
-  );
+  const known = hours.filter((hour) => hour.kind(cell) === kind);
   const shares = known.map((hour) => hour.share(cell));
-  const [first] = shares;
-  if (first === undefined) return;
-  if (kind === "LOW_DENSITY" || shares.every((share) => share === first)) {
+  if (kind === "LOW_DENSITY" || shares.every((share) => share === shares[0])) {
     typical.setShare(cell, Math.max(...shares));
     return;
   }

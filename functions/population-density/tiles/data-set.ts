@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type Box, boxAround } from "../cover/box.ts";
-import { mergedOutline, type Outline, outlineOfBox } from "../cover/outline.ts";
+import { mergedOutline, type Outline } from "../cover/outline.ts";
 import { comparedDay, type ImportedDay, withComparisons } from "./forecast-error.ts";
 import { type TypicalCalendar, typicalCalendar } from "./typical-calendar.ts";
 
@@ -19,8 +19,7 @@ export type Provenance = z.infer<typeof provenance>;
 
 /** A K that densities were imported with. */
 const importedThreshold = z.object({
-  /** Undefined: what was imported before K was recorded. */
-  threshold: z.optional(z.number()),
+  threshold: z.number(),
   /** The latest observed date that was imported with it; undefined if only typical weekdays were. */
   newestDay: z.optional(z.string()),
 });
@@ -41,16 +40,16 @@ export const dataSet = z.object({
   coverage: z.optional(
     z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() }),
   ),
-  /** Around the same cells; absent before any import recorded it. */
+  /** Around the same cells. */
   outline: z.optional(outline),
   /** The latest observed date, `YYYY-MM-DD`. */
   newestDay: z.optional(z.string()),
   /** Each source once, the one imported last first. */
   provenance: z.array(provenance),
-  /** Each K once, in the order of their first imports; absent before K was recorded. */
-  thresholds: z.optional(z.array(importedThreshold)),
-  /** The supported precisions at the last import; absent before they were recorded. */
-  precisions: z.optional(z.array(z.number())),
+  /** Each K once, in the order of their first imports. */
+  thresholds: z.array(importedThreshold),
+  /** The supported precisions at the last import. */
+  precisions: z.array(z.number()),
   /** What typical weekdays follow; absent before any import had a calendar: `utcCalendar`. */
   calendar: z.optional(typicalCalendar),
   /** How far typical weekdays were from the latest days that were observed, the latest first. */
@@ -61,6 +60,8 @@ export const dataSet = z.object({
 
 /** What is known of all densities together. */
 export type DataSet = z.infer<typeof dataSet>;
+
+const nothing: DataSet = { provenance: [], thresholds: [], precisions: [], revision: 0 };
 
 /** What an import has added to the densities. */
 export interface ImportedData {
@@ -92,7 +93,7 @@ export function refusalOf(
   stored: DataSet | undefined,
   { threshold, precisions }: Publishing,
 ): string | undefined {
-  const promised = Math.max(0, ...(stored?.thresholds ?? []).map((each) => each.threshold ?? 0));
+  const promised = Math.max(0, ...(stored?.thresholds ?? []).map(({ threshold: each }) => each));
   if (threshold < promised) {
     return (
       `DENSITY_K is ${threshold}, but densities in the table were imported with ${promised}: ` +
@@ -113,20 +114,20 @@ export function refusalOf(
  * @returns undefined if it stays as it is.
  */
 export function withPublishing(
-  before: DataSet | undefined,
-  { threshold, precisions, calendar = before?.calendar }: Publishing,
+  stored: DataSet | undefined,
+  { threshold, precisions, calendar = stored?.calendar }: Publishing,
   newestDay: string | undefined,
 ): DataSet | undefined {
-  const thresholds = before === undefined ? [] : (before.thresholds ?? [unrecorded(before)]);
+  const before = stored ?? nothing;
+  const { thresholds } = before;
   const known = thresholds.find((each) => each.threshold === threshold);
   const newest = latestOf(known?.newestDay, newestDay);
   const isKnown = known !== undefined && newest === known.newestDay;
-  const all = [...new Set([...(before?.precisions ?? []), ...precisions])].sort((one, other) => one - other);
-  const isSameCalendar = JSON.stringify(calendar) === JSON.stringify(before?.calendar);
-  if (isKnown && isSameCalendar && before?.precisions?.join() === all.join()) return undefined;
+  const all = [...new Set([...before.precisions, ...precisions])].sort((one, other) => one - other);
+  const isSameCalendar = JSON.stringify(calendar) === JSON.stringify(before.calendar);
+  if (isKnown && isSameCalendar && before.precisions.join() === all.join()) return undefined;
   const added = { threshold, ...(newest === undefined ? {} : { newestDay: newest }) };
   return {
-    provenance: [],
     ...before,
     thresholds:
       known === undefined
@@ -134,13 +135,8 @@ export function withPublishing(
         : thresholds.map((each) => (each === known ? added : each)),
     precisions: all,
     ...(calendar === undefined ? {} : { calendar }),
-    revision: (before?.revision ?? 0) + 1,
+    revision: before.revision + 1,
   };
-}
-
-/** What was imported before K was recorded. */
-function unrecorded({ newestDay }: DataSet): z.infer<typeof importedThreshold> {
-  return newestDay === undefined ? {} : { newestDay };
 }
 
 function latestOf(...days: (string | undefined)[]): string | undefined {
@@ -153,24 +149,17 @@ function latestOf(...days: (string | undefined)[]): string | undefined {
 /** Older sources are forgotten. */
 const maxSources = 20;
 
-/** What is covered, as far as it is known: of versions before, only the box around it. */
-export function outlineIn(
-  covered: Pick<ImportedData, "coverage" | "outline"> | undefined,
-): Outline | undefined {
-  const { coverage, outline } = covered ?? {};
-  return outline ?? (coverage && outlineOfBox(coverage));
-}
-
 /** The data set after an import. */
-export function withImport(before: DataSet | undefined, imported: ImportedData): DataSet {
-  const boxes = [before?.coverage, imported.coverage].filter((box) => box !== undefined);
+export function withImport(stored: DataSet | undefined, imported: ImportedData): DataSet {
+  const before = stored ?? nothing;
+  const boxes = [before.coverage, imported.coverage].filter((box) => box !== undefined);
   const coverage = boxes.length === 0 ? undefined : boxes.reduce(boxAround);
-  const outlines = [outlineIn(before), outlineIn(imported)].filter((each) => each !== undefined);
+  const outlines = [before.outline, imported.outline].filter((each) => each !== undefined);
   const outline = outlines.length === 0 ? undefined : outlines.reduce(mergedOutline);
-  const newestDay = latestOf(before?.newestDay, imported.newestDay);
+  const newestDay = latestOf(before.newestDay, imported.newestDay);
   const { provenance: added } = imported;
-  const compared = withComparisons(before?.compared ?? [], imported.compared ?? []);
-  const others = (before?.provenance ?? []).filter(({ source }) => source !== added?.source);
+  const compared = withComparisons(before.compared ?? [], imported.compared ?? []);
+  const others = before.provenance.filter(({ source }) => source !== added?.source);
   return {
     ...before,
     ...(coverage === undefined ? {} : { coverage }),
@@ -178,6 +167,6 @@ export function withImport(before: DataSet | undefined, imported: ImportedData):
     ...(newestDay === undefined ? {} : { newestDay }),
     ...(compared.length === 0 ? {} : { compared }),
     provenance: (added === undefined ? others : [added, ...others]).slice(0, maxSources),
-    revision: (before?.revision ?? 0) + 1,
+    revision: before.revision + 1,
   };
 }

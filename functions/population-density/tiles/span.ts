@@ -47,9 +47,3 @@ export function siblingsOf(span: string): string[] {
   const { before, after } = partsOf(span);
   return spansOf(before).map((sibling) => sibling + after);
 }
-
-/** By which versions before stored the whole day of a span, in one item. */
-export function wholeDayOf(span: string): string {
-  const { before, after } = partsOf(span);
-  return before + after;
-}

@@ -32,8 +32,7 @@ export type NewTileSpan = z.input<typeof storedTileSpan>;
 /**
  * Population densities: a span of a tile's day by the tile's precision and geohash, such as `7/u05kq`, and by the day
  * and the span's first hour. The day is a typical weekday, `week#1#08` (Monday) to `week#7#08`, or an observed date,
- * `day#2026-11-20#08`. Versions before stored a whole day in one item, `week#1` or `day#2026-11-20`, which is read where
- * a span of it is not stored.
+ * `day#2026-11-20#08`.
  * Of imports alone are what each part of a day has in a tile that several share, `part#day#2026-11-20#08#…`, and which
  * days are published, in `parts`. What is known of all densities together is in `data-set`.
  */

@@ -19,8 +19,11 @@ const maxCode = 0xffff;
  */
 export const maxDensity = 4_093 * 2 ** 30;
 
-/** The code of a share that is not known: of what versions stored that did not record shares. */
-export const unknownShare = 0;
+/**
+ * The code where no share is stored: of a cell without data, and in a tile of the finest precision, whose cells are
+ * covered as a whole.
+ */
+export const noShare = 0;
 
 /** Shares are stored as codes of whole numbers, like densities: as multiples of this. */
 const shareUnit = 2 ** -41;
@@ -38,7 +41,7 @@ export class TileHour {
   /** How many codes the maximum lies above the value, shortened: `maximumOf` reads it. */
   readonly above: Uint8Array;
   /**
-   * Codes of the shares of the cells that are covered, `unknownShare` where that is not known. Undefined for a tile of
+   * Codes of the shares of the cells that are covered, `noShare` for the others. Undefined for a tile of
    * the finest precision, whose cells are covered as a whole or not at all: those of most answers take no memory for it.
    */
   shares: Uint16Array | undefined;
@@ -71,10 +74,10 @@ export class TileHour {
     return maximumOf(this.#codeOf(cell), this.above[cell] ?? 0);
   }
 
-  /** The share of the cell's area that is covered, at most 1; 1 where it is not known, 0 without data. */
+  /** The share of the cell's area that is covered, at most 1; 0 without data. */
   share(cell: number): number {
     if (this.#codeOf(cell) === noDataCode) return 0;
-    return shareOf(this.shares?.[cell] ?? unknownShare);
+    return shareOf(this.shares?.[cell] ?? noShare);
   }
 
   /** Stores which share of the cell's area is covered, above 0 and at most 1; its error is at most 1/4,096 from 2⁻²⁹ on. */
@@ -162,9 +165,9 @@ export function maximumCodeOf(code: number, above: number): number {
   return Math.min(code + (distances[above] ?? 0), maxCode);
 }
 
-/** The share of a code, 1 for one that is not known. */
+/** The share of a code; 1 for `noShare`, of a cell with data. */
 export function shareOf(code: number): number {
-  return code === unknownShare ? 1 : densityOf(code) * shareUnit;
+  return code === noShare ? 1 : densityOf(code) * shareUnit;
 }
 
 function shareCodeOf(share: number): number {

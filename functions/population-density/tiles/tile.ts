@@ -2,7 +2,7 @@
  * A tile is the 1,024 cells whose geohashes differ in their last two characters only; this is how its days are stored.
  */
 import { crc32 } from "node:zlib";
-import { cellsPerTile, noDataCode, TileHour, unknownShare } from "./tile-hour.ts";
+import { cellsPerTile, noDataCode, noShare, TileHour } from "./tile-hour.ts";
 
 /** In UTC. */
 export const hoursPerDay = 24;
@@ -104,7 +104,7 @@ function pack(view: DataView, start: number, hour: TileHour): number {
   return at;
 }
 
-const noShares = new Uint16Array(cellsPerTile).fill(unknownShare);
+const noShares = new Uint16Array(cellsPerTile).fill(noShare);
 
 function packShares(view: DataView, start: number, shares: Uint16Array): number {
   let at = start;

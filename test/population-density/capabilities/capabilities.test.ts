@@ -3,11 +3,7 @@ import * as z from "zod";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
 import { announcedThresholds } from "../../../functions/population-density/capabilities/thresholds.ts";
 import { monthsFrom } from "../../../functions/population-density/query/intervals.ts";
-import {
-  addToDataSet,
-  readDataSet,
-  recordPublishing,
-} from "../../../functions/population-density/tiles/data-set-store.ts";
+import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { exampleBoundary, hourFromNow } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
@@ -118,15 +114,6 @@ describe("K is announced as it holds for what is stored", () => {
     expect(await announcedBy("10")).toEqual({
       suppressionThreshold: 10,
       suppressionThresholds: [{ threshold: 20 }],
-    });
-  });
-
-  test("announcedThresholds returns no K for what was imported before K was recorded", async () => {
-    await addToDataSet({ newestDay: "2026-11-14" });
-    await recordPublishing({ threshold: 10, precisions }, undefined);
-    expect(await announcedBy("10")).toEqual({
-      suppressionThreshold: 10,
-      suppressionThresholds: [{ newestObservedDay: "2026-11-14" }, { threshold: 10 }],
     });
   });
 

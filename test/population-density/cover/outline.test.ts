@@ -2,11 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { boxOf } from "../../../functions/population-density/cover/box.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
-import {
-  mergedOutline,
-  outlineAround,
-  outlineOfBox,
-} from "../../../functions/population-density/cover/outline.ts";
+import { mergedOutline, outlineAround } from "../../../functions/population-density/cover/outline.ts";
 import { coveredOutline } from "../../../functions/population-density/import/covered-outline.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 
@@ -76,13 +72,4 @@ test("coveredOutline of a chessboard has at most 300 points, and holds every cel
   const { west, south, east, north } = boxOf("u05kq");
   expect(outline?.coordinates[0]?.[0]).toContainEqual([west, south]);
   expect(outline?.coordinates[0]?.[0]).toContainEqual([east, north]);
-});
-
-test("outlineOfBox ends a box across the antimeridian at it", () => {
-  const { coordinates } = outlineOfBox({ west: 170, south: -40, east: -170, north: -30 });
-  const longitudes = coordinates.map((rings) => rings.flat().map(([longitude]) => longitude));
-
-  expect(longitudes).toHaveLength(2);
-  expect(longitudes.filter((each) => each.includes(180) && !each.includes(-180))).toHaveLength(1);
-  expect(longitudes.filter((each) => each.includes(-180) && !each.includes(180))).toHaveLength(1);
 });

@@ -11,7 +11,7 @@ import { encodeTileDay } from "../../../functions/population-density/tiles/tile.
 import { TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { queueClient } from "../../../tools/local/servers/queue-server.ts";
 import { call, claimsOf, tokenWith } from "../../support/client.ts";
-import { boxIn, cellIn, freshTile } from "../../support/densities.ts";
+import { boxIn, cellIn, freshTile, typicalSpans } from "../../support/densities.ts";
 import { deliveredBody, requestIn, storedJob } from "../../support/jobs.ts";
 import { functionOf, type OwnService, startOwnService } from "../../support/own-service.ts";
 import { seeded } from "../../support/random.ts";
@@ -185,8 +185,8 @@ describe("on a service of its own", () => {
   });
 
   async function storeTileDays(tile: string, hours: Uint8Array): Promise<void> {
-    for (let day = 1; day <= 7; day++) {
-      await service.put("densities", { tile: `7/${tile}`, day: `week#${day}`, hours, madeFrom: [] });
+    for (const day of typicalSpans) {
+      await service.put("densities", { tile: `7/${tile}`, day, hours, madeFrom: [] });
     }
   }
 

@@ -128,9 +128,7 @@ describe("a typical day", () => {
     expect((without?.minimum(0) ?? 0) * (without?.share(0) ?? 0)).toBeGreaterThan(8);
   });
 
-  test("typicalHourOf takes the share of the days on which it is known", () => {
-    const [hour] = typicalHours([dayOf([[[90, 100, 110]]]), coveredDay(0.25, [90, 100, 110])]);
-    expect(hour?.share(0)).toBe(0.25);
+  test("typicalHourOf gives a cell that is suppressed on all days the largest of their shares", () => {
     const [low] = typicalHours([coveredDay(0.25, "suppressed"), coveredDay(0.5, "suppressed")]);
     expect([low?.kind(0), low?.share(0)]).toEqual(["LOW_DENSITY", 0.5]);
   });

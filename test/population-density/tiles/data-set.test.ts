@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { mergedOutline, outlineOfBox } from "../../../functions/population-density/cover/outline.ts";
-import {
-  type DataSet,
-  refusalOf,
-  withImport,
-  withPublishing,
-} from "../../../functions/population-density/tiles/data-set.ts";
+import { mergedOutline } from "../../../functions/population-density/cover/outline.ts";
+import { withImport } from "../../../functions/population-density/tiles/data-set.ts";
 import {
   addToDataSet,
   checkPublishing,
@@ -13,6 +8,7 @@ import {
   recordPublishing,
 } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { outlineOfBox } from "../../support/coverage.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
 
 beforeEach(async () => {
@@ -32,9 +28,13 @@ test("readDataSet returns undefined before the first import", async () => {
 });
 
 test("the data set holds all coverage, the latest observed day and each source once", async () => {
-  await addToDataSet({ coverage: north, newestDay: "2026-11-20", provenance: { source: "A", licence: "X" } });
-  await addToDataSet({ coverage: south, newestDay: "2026-11-19", provenance: { source: "B" } });
-  await addToDataSet({ coverage: north, provenance: { source: "A", licence: "Y" } });
+  const [inNorth, inSouth] = [north, south].map((coverage) => ({
+    coverage,
+    outline: outlineOfBox(coverage),
+  }));
+  await addToDataSet({ ...inNorth, newestDay: "2026-11-20", provenance: { source: "A", licence: "X" } });
+  await addToDataSet({ ...inSouth, newestDay: "2026-11-19", provenance: { source: "B" } });
+  await addToDataSet({ ...inNorth, provenance: { source: "A", licence: "Y" } });
   const { outline, ...found } = (await readDataSet(inTime())) ?? {};
   expect(outline).toEqual(mergedOutline(outlineOfBox(south), outlineOfBox(north)));
   expect(outline?.coordinates).toHaveLength(2);
@@ -42,6 +42,8 @@ test("the data set holds all coverage, the latest observed day and each source o
     coverage: { west: 4, south: 43, east: 6, north: 46 },
     newestDay: "2026-11-20",
     provenance: [{ source: "A", licence: "Y" }, { source: "B" }],
+    thresholds: [],
+    precisions: [],
     revision: 3,
   });
 });
@@ -104,16 +106,4 @@ test.each([
   await expect(checkPublishing(publishing)).rejects.toThrow(said);
   await expect(recordPublishing(publishing, "2026-11-28")).rejects.toThrow(said);
   expect(await readDataSet(inTime())).toEqual(before);
-});
-
-test("withPublishing records no K for what was imported before K was recorded", () => {
-  const earlier: DataSet = { newestDay: "2026-11-14", provenance: [], revision: 7 };
-  expect(refusalOf(earlier, ten)).toBeUndefined();
-  expect(withPublishing(earlier, ten, "2026-11-21")).toEqual({
-    newestDay: "2026-11-14",
-    provenance: [],
-    thresholds: [{ newestDay: "2026-11-14" }, { threshold: 10, newestDay: "2026-11-21" }],
-    precisions: [6, 7],
-    revision: 8,
-  });
 });

@@ -22,11 +22,7 @@ import {
   endEntry,
   type ImportOptions,
 } from "../../../functions/population-density/import/store/journal-store.ts";
-import {
-  checkParts,
-  PartCoverages,
-  takeOverParts,
-} from "../../../functions/population-density/import/store/part-store.ts";
+import { checkParts, PartCoverages } from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
@@ -126,7 +122,7 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
 async function importRows(wanted: DensityImport, area: CoveredArea | undefined): Promise<DensityImported> {
   const { files, marketShare = 1, precisions, threshold, onProgress, partsBefore } = wanted;
   checkShare(marketShare);
-  await (wanted.isDryRun === true ? checkParts() : takeOverParts());
+  await checkParts();
   const problems = new Problems(files);
   const calendar =
     partsBefore === undefined

@@ -13,8 +13,8 @@ import { spansOf } from "../../tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
-import { type Coverages, PartCoverages, type ReadParts, readDayParts } from "../store/part-store.ts";
-import type { ListedPart } from "../store/tables.ts";
+import { type Coverages, PartCoverages, readDayParts } from "../store/part-store.ts";
+import type { DayParts, ListedPart } from "../store/tables.ts";
 import { StoredSpans } from "./stored-spans.ts";
 import { type DayContext, storedParts } from "./tile-items.ts";
 
@@ -81,7 +81,7 @@ export function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DaySto
 
 /** What is known of a day before it is stored. */
 export interface FoundDay {
-  readonly stored: ReadParts | undefined;
+  readonly stored: DayParts | undefined;
   /** Those parts of the day that count. */
   readonly parts: readonly ListedPart[];
   /** The same with their cells. */
@@ -105,7 +105,7 @@ export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<
  * @throws {ImportError} for a part of another precision or threshold.
  */
 export async function divisionBeside(
-  stored: ReadParts | undefined,
+  stored: DayParts | undefined,
   day: CoveredDay,
   storage: DayStorage,
 ): Promise<FoundDay> {

@@ -126,7 +126,6 @@ async function storeTile(
     const averaged = await averagedSpan(typical, known, week, observed);
     await store(averagedItems(name, typical.span, coverage, stored, averaged));
   }
-  await spans.expireWholeDays();
   const items = spansOf(key).length * (weekdays.length + (isObserved ? 1 : 0));
   return { items, changed, errors: errors.list() };
 }

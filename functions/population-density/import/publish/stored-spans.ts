@@ -1,6 +1,6 @@
-import { siblingsOf, wholeDayOf } from "../../tiles/span.ts";
-import { expireWholeDay, type FoundSpan, readSpans, replaceSpan } from "../../tiles/store.ts";
-import type { NewTileSpan } from "../../tiles/table.ts";
+import { siblingsOf } from "../../tiles/span.ts";
+import { readSpans, replaceSpan } from "../../tiles/store.ts";
+import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
 
 /** For one call to the table. */
@@ -10,8 +10,7 @@ const inTime = () => AbortSignal.timeout(callMilliseconds);
 /** The spans of a tile's days as they are stored, each read once. */
 export class StoredSpans {
   readonly tile: string;
-  readonly #read = new Map<string, FoundSpan | undefined>();
-  readonly #written = new Set<string>();
+  readonly #read = new Map<string, StoredTileSpan | undefined>();
 
   constructor(tile: string) {
     this.tile = tile;
@@ -21,7 +20,7 @@ export class StoredSpans {
    * Reads all spans of a day together.
    * @returns those of the given ones that were stored before this import, by their names.
    */
-  async of(spans: readonly string[]): Promise<Map<string, FoundSpan>> {
+  async of(spans: readonly string[]): Promise<Map<string, StoredTileSpan>> {
     const unread = [
       ...new Set(spans.filter((span) => !this.#read.has(span)).flatMap((span) => siblingsOf(span))),
     ];
@@ -49,23 +48,7 @@ export class StoredSpans {
       const [now] = await readSpans(this.tile, [item.day], inTime());
       if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
     }
-    this.#written.add(item.day);
     return true;
-  }
-
-  /** Lets whole days expire that versions before stored, if each of their spans has an item of its own by now. */
-  async expireWholeDays(): Promise<void> {
-    const found = [...this.#read.values()].filter((item) => item !== undefined);
-    const ofWholeDays = found.filter(({ revision }) => revision === undefined);
-    const needed = new Set(
-      ofWholeDays.filter(({ day }) => !this.#written.has(day)).map(({ day }) => wholeDayOf(day)),
-    );
-    const lasting = new Set(
-      ofWholeDays.filter(({ expiresAt }) => expiresAt === undefined).map(({ day }) => wholeDayOf(day)),
-    );
-    for (const day of lasting) {
-      if (!needed.has(day)) await expireWholeDay(this.tile, day, inTime());
-    }
   }
 }
 
@@ -77,10 +60,10 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-/** Whether an item is stored as it is. Not one that only a whole day has: it is to get an item of its own. */
-function isSame(item: NewTileSpan, stored: FoundSpan | undefined): boolean {
+/** Whether an item is stored as it is. */
+function isSame(item: NewTileSpan, stored: StoredTileSpan | undefined): boolean {
   return (
-    stored?.revision !== undefined &&
+    stored !== undefined &&
     Buffer.compare(item.hours, stored.hours) === 0 &&
     (item.madeFrom ?? []).join() === stored.madeFrom.join() &&
     (item.parts ?? []).join() === stored.parts.join() &&

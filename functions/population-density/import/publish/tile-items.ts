@@ -4,7 +4,6 @@ import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
 import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { partSpan } from "../../tiles/span.ts";
-import type { FoundSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import { encodeTileDay, hoursOf, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
@@ -48,7 +47,7 @@ function endOf(date: string): number {
  */
 export async function storedParts(
   spans: StoredSpans,
-  item: FoundSpan | undefined,
+  item: StoredTileSpan | undefined,
   listed: readonly ListedPart[],
 ): Promise<Map<string, readonly (TileHour | undefined)[]>> {
   const parts = new Map<string, readonly (TileHour | undefined)[]>();
@@ -151,7 +150,7 @@ export function averagedItems(
   tile: string,
   span: string,
   coverage: Uint8Array,
-  stored: FoundSpan | undefined,
+  stored: StoredTileSpan | undefined,
   { hours: averaged, madeFrom }: AveragedSpan,
 ): NewTileSpan[] {
   const before = stored && readTileDay(stored.hours);
@@ -177,7 +176,7 @@ export function coveringItem(
   tile: string,
   span: string,
   coverage: Uint8Array,
-  stored: FoundSpan | undefined,
+  stored: StoredTileSpan | undefined,
 ): NewTileSpan {
   if (stored === undefined) {
     return {

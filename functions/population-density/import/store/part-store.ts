@@ -2,32 +2,21 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
 import {
   getItem,
-  type Key,
   putItem,
   queryPartition,
   updatedItem,
   updateItem,
 } from "../../../../shared/aws/database.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { type Table, withSchema } from "../../../../shared/table.ts";
+import { withSchema } from "../../../../shared/table.ts";
 import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "../../privacy/parts.ts";
-import { densities } from "../../tiles/table.ts";
 import {
-  type EarlierDay,
-  isEarlier,
   markPublished,
   type PublishedDay,
   readPublishedDay,
   readPublishedDays,
-  replaceEarlierParts,
 } from "./published-day-store.ts";
 import { type DayParts, densityImports, keptDay, type ListedPart } from "./tables.ts";
-
-/** The parts of a day as they were read. */
-export type ReadParts = DayParts & {
-  /** Whether they are still in the table of densities, where earlier versions kept them. */
-  readonly isEarlier?: boolean;
-};
 
 /** Partition of all days. */
 const daysPartition = "parts";
@@ -45,9 +34,8 @@ function keyOfDay(day: string) {
  * @returns undefined for a day that was never published.
  * @throws {ImportError} for a day that was published, but whose parts are lost.
  */
-export async function readDayParts(day: string): Promise<ReadParts | undefined> {
+export async function readDayParts(day: string): Promise<DayParts | undefined> {
   const published = await readPublishedDay(day);
-  if (published !== undefined && isEarlier(published)) return { ...published, isEarlier: true };
   const kept = await getItem(densityImports, keyOfDay(day), inTime());
   if (published !== undefined && isLost(published, kept)) throw lostParts([day]);
   return kept;
@@ -72,41 +60,14 @@ function lostParts([first = "", ...others]: readonly string[]): ImportError {
 
 /**
  * Checks that the parts of every published day are known, before an import does anything.
- * @returns the published days.
  * @throws {ImportError} if parts are lost.
  */
-export async function checkParts(): Promise<readonly (EarlierDay | PublishedDay)[]> {
+export async function checkParts(): Promise<void> {
   const published = await readPublishedDays();
   const kept = await queryPartition(withSchema(densityImports, keptDay), daysPartition, inTime());
   const keptDays = new Map(kept.map((day) => [day.id, day]));
-  const lost = published.filter((day) => !isEarlier(day) && isLost(day, keptDays.get(day.day)));
+  const lost = published.filter((day) => isLost(day, keptDays.get(day.day)));
   if (lost.length > 0) throw lostParts(lost.map(({ day }) => day));
-  return published;
-}
-
-/**
- * Checks the same before an import that will store something, and moves all parts of days and their cells from the
- * table of densities, where earlier versions kept them. Interrupted or done twice, it loses and changes nothing. Days
- * that an import of an earlier version is storing are left to the next call.
- * @throws {ImportError} if parts are lost.
- */
-export async function takeOverParts(): Promise<void> {
-  for (const day of await checkParts()) if (isEarlier(day)) await takeOverDay(day);
-}
-
-async function takeOverDay(earlier: EarlierDay): Promise<void> {
-  const { day, parts, revision, writerUntil = 0 } = earlier;
-  if (writerUntil > Date.now()) return;
-  const coverages = new PartCoverages();
-  for (const part of parts) await coverages.write(await coverages.read(part));
-  const unchanged = {
-    condition: "attribute_not_exists(kind) OR revision < :revision",
-    values: { ":revision": revision },
-  };
-  // What is there already is what an interrupted attempt has copied.
-  await putItem(densityImports, { ...keyOfDay(day), parts, revision }, unchanged, inTime());
-  // If an import of an earlier version has changed the day meanwhile, it is moved when it is read again.
-  await replaceEarlierParts(earlier);
 }
 
 /**
@@ -119,12 +80,8 @@ export async function takeDay(
   day: string,
   writer: string,
   until: number,
-  read: Pick<ReadParts, "isEarlier" | "revision"> | undefined,
+  read: Pick<DayParts, "revision"> | undefined,
 ): Promise<boolean> {
-  if (read?.isEarlier === true) {
-    await takeOverParts();
-    return false;
-  }
   const update =
     "SET parts = if_not_exists(parts, :none), writer = :writer, writerUntil = :until ADD revision :one";
   const values = { ":none": [], ":writer": writer, ":until": until, ":one": 1 };
@@ -217,11 +174,10 @@ export class PartCoverages implements Coverages {
   async #coverageOf({ id, precision }: ListedPart): Promise<Coverage | undefined> {
     const known = this.#read.get(id);
     if (known !== undefined) return known;
-    const kept = await readCells(withSchema(densityImports, cellChunk), keyOfCells, id, precision);
-    if (kept !== undefined) this.#stored.add(id);
-    const earlier = withSchema(densities, cellChunk);
-    const coverage = kept ?? (await readCells(earlier, earlierKeyOfCells, id, precision));
-    if (coverage !== undefined) this.#read.set(id, coverage);
+    const coverage = await readCells(id, precision);
+    if (coverage === undefined) return undefined;
+    this.#stored.add(id);
+    this.#read.set(id, coverage);
     return coverage;
   }
 
@@ -240,29 +196,18 @@ export class PartCoverages implements Coverages {
 }
 
 function keyOfCells(part: string, chunk: number) {
-  return { kind: `cells/${part}`, id: numbered(chunk) };
+  return { kind: `cells/${part}`, id: String(chunk).padStart(3, "0") };
 }
 
-function earlierKeyOfCells(part: string, chunk: number) {
-  return { tile: `part/${part}`, day: `cells#${numbered(chunk)}` };
-}
-
-function numbered(chunk: number): string {
-  return String(chunk).padStart(3, "0");
-}
+const cells = withSchema(densityImports, cellChunk);
 
 /** @returns undefined if the table does not have the part. */
-async function readCells(
-  table: Table<z.infer<typeof cellChunk>>,
-  keyOf: (part: string, chunk: number) => Key,
-  part: string,
-  precision: number,
-): Promise<Coverage | undefined> {
-  const first = await getItem(table, keyOf(part, 0), inTime());
+async function readCells(part: string, precision: number): Promise<Coverage | undefined> {
+  const first = await getItem(cells, keyOfCells(part, 0), inTime());
   if (first === undefined) return undefined;
   const others: Promise<z.infer<typeof cellChunk> | undefined>[] = [];
   for (let chunk = 1; chunk < first.chunks; chunk++) {
-    others.push(getItem(table, keyOf(part, chunk), inTime()));
+    others.push(getItem(cells, keyOfCells(part, chunk), inTime()));
   }
   const chunks = (await Promise.all(others)).map((chunk) => {
     if (chunk === undefined) throw new Error(`cells of part ${part} are gone`);

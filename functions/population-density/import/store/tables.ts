@@ -16,7 +16,7 @@ export const listedPart = z.object({
 export type ListedPart = z.infer<typeof listedPart>;
 
 /** The parts of a day, and which import is storing it. */
-export const dayParts = z.object({
+const dayParts = z.object({
   parts: z.array(listedPart),
   /** Counts the changes of what is decided from the parts. */
   revision: z.number(),

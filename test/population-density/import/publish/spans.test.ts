@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
-import { tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
-import { densities } from "../../../../functions/population-density/tiles/table.ts";
-import { queryPartition } from "../../../../shared/aws/database.ts";
 import { useOwnDensityTables } from "../../../support/database.ts";
-import { joinSpans } from "../../../support/densities.ts";
 import { isWhole } from "../../../support/sample.ts";
 import {
   beforeTileWrites,
@@ -14,7 +10,6 @@ import {
   freshTile,
   friday,
   observed,
-  signal,
   tileOf,
   typical,
   useOwnDensities,
@@ -48,38 +43,6 @@ async function published(tile: string) {
   ]);
   return await Promise.all(all);
 }
-
-test("imports store the same beside whole days of versions before as beside spans", async () => {
-  const tile = freshTile();
-  const imports = importsOf(tile);
-  for (const store of imports) await store();
-  const wanted = await published(tile);
-
-  for (const stop of isWhole ? imports.keys() : [3]) {
-    await useOwnDensityTables();
-    for (const [index, store] of imports.entries()) {
-      await store();
-      if (index !== stop) continue;
-      await joinSpans(tileName(7, tile));
-      await joinSpans(tileName(6, tile.slice(0, -1)));
-    }
-    expect(await published(tile)).toEqual(wanted);
-  }
-});
-
-test("an import lets a whole day expire once it has stored each of its spans, and no other one", async () => {
-  const tile = freshTile();
-  const day = dayOf(friday, tileOf(tile, { 3: { 0: 100 } }));
-  await storeDay(day, typical);
-  await joinSpans(tileName(7, tile));
-
-  await storeDay(day, typical);
-
-  const items = await queryPartition(densities, tileName(7, tile), signal());
-  const expiring = items.filter(({ expiresAt }) => expiresAt !== undefined).map((item) => item.day);
-  expect(expiring).toEqual([typicalDay(5)]);
-  expect(items.map((item) => item.day)).toContain(typicalDay(4));
-});
 
 test("an import that failed at any write publishes the same when it is repeated", async () => {
   const tile = freshTile();

@@ -3,7 +3,7 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
 import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
-import { spansOf } from "../../../../functions/population-density/tiles/span.ts";
+import { spanAt, spansOf } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { coverageBytes } from "../../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
@@ -212,7 +212,12 @@ describe("what is covered", () => {
 describe("a day that cannot be stored", () => {
   test("storeDay fails when what is stored cannot be read", async () => {
     const tile = freshTile();
-    const broken = { tile: tileName(7, tile), day: typicalDay(2), hours: new Uint8Array([9]), madeFrom: [] };
+    const broken = {
+      tile: tileName(7, tile),
+      day: spanAt(typicalDay(2), 8),
+      hours: new Uint8Array([9]),
+      madeFrom: [],
+    };
     await new DynamoDBClient({}).send(
       new PutItemCommand({ TableName: process.env.TABLE_DENSITIES, Item: marshall(broken) }),
     );

@@ -22,10 +22,7 @@ import {
   endEntry,
   type ImportOptions,
 } from "../../../../functions/population-density/import/store/journal-store.ts";
-import {
-  checkParts,
-  takeOverParts,
-} from "../../../../functions/population-density/import/store/part-store.ts";
+import { checkParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import type { Provenance, Publishing } from "../../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
@@ -89,7 +86,7 @@ const week = datesBefore("2026-01-12", 1);
 export async function importPopulation(wanted: PopulationImport): Promise<PopulationImported> {
   const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
   requireFewCells(box, precision);
-  await (isDryRun ? checkParts() : takeOverParts());
+  await checkParts();
   const population = await readPopulation(wanted);
   const layersOf = ({ geohash, cells }: Tile): Layer[] => {
     const all = population.tiles.get(geohash);
