@@ -108,7 +108,7 @@ function refuseUnknown(given: readonly string[]): void {
   const unknown = given.find((name) => !known.includes(name) && !isOthers(name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
-  const advice = nearest === undefined ? "; docs/operating.md lists them" : `; did you mean ${nearest}?`;
+  const advice = nearest === undefined ? "; docs/configuration.md lists them" : `; did you mean ${nearest}?`;
   throw new SettingError(`-c ${unknown} is not a setting${advice}`);
 }
 

@@ -65,10 +65,15 @@ const files: readonly GeneratedFile[] = [
     },
   },
   {
+    path: inProject("docs/alarms.md"),
+    textAfter: (before = "") => {
+      return withGeneratedPart(before, "log codes", logTable());
+    },
+  },
+  {
     path: inProject("docs/operating.md"),
     textAfter: (before = "") => {
-      const withTable = withGeneratedPart(before, "log codes", logTable());
-      const withCache = withGeneratedValue(withTable, "key cache minutes", publicKeyCacheSeconds / 60);
+      const withCache = withGeneratedValue(before, "key cache minutes", publicKeyCacheSeconds / 60);
       return withGeneratedValue(withCache, "first use minutes", firstUseSeconds / 60);
     },
   },

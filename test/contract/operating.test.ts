@@ -5,11 +5,11 @@ import { settingNames } from "../../infra/settings.ts";
 import { configuration } from "../../shared/environment.ts";
 import { deployed, resourcesOf } from "../infra/template.ts";
 
-const page = await readFile(new URL("../../docs/operating.md", import.meta.url), "utf8");
+const pageOf = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");
 
-/** The names in the first column of the table with this head. */
-function namesUnder(head: string): string[] {
-  const [, table = ""] = page.split(`\n| ${head} |`);
+/** The names in the first column of a page's table with this head. */
+async function namesUnder(name: string, head: string): Promise<string[]> {
+  const [, table = ""] = (await pageOf(name)).split(`\n| ${head} |`);
   const [rows = ""] = table.split("\n\n");
   const firstCells = rows
     .split("\n")
@@ -18,13 +18,13 @@ function namesUnder(head: string): string[] {
   return firstCells.flatMap((cell) => [...cell.matchAll(/`(…?[\w.<>]+)`/g)].map(([, name = ""]) => name));
 }
 
-test("docs/operating.md has a row for every alarm, and for no other", () => {
+test("docs/alarms.md has a row for every alarm, and for no other", async () => {
   const described = z.object({ AlarmDescription: z.string() });
   const alarms = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"]
     .flatMap((type) => resourcesOf(type, described, deployed))
     .filter(({ properties }) => !properties.AlarmDescription.endsWith("A part of another alarm."))
     .map(({ logicalId }) => logicalId.slice(0, -8));
-  const rows = namesUnder("Alarm");
+  const rows = await namesUnder("alarms.md", "Alarm");
   // `…Ending` stands for all that end so.
   const rowOf = (alarm: string) =>
     rows.find((row) => (row.startsWith("…") ? alarm.endsWith(row.slice(1)) : row === alarm));
@@ -34,10 +34,10 @@ test("docs/operating.md has a row for every alarm, and for no other", () => {
   expect(rows.filter((row) => !used.has(row))).toEqual([]);
 });
 
-test("docs/operating.md has a row for every setting of a deployment, and for no other", () => {
+test("docs/configuration.md has a row for every setting of a deployment, and for no other", async () => {
   const settings = [...settingNames()]
     .filter((name) => !Object.hasOwn(configuration, name))
     .map((name) => name.replace(/^(tables|warmThroughput)\..*/, "$1.<name>"));
 
-  expect(namesUnder("Setting, `-c name=value`").sort()).toEqual([...new Set(settings)].sort());
+  expect((await namesUnder("configuration.md", "Setting, `-c name=value`")).sort()).toEqual([...new Set(settings)].sort());
 });

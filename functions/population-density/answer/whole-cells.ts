@@ -7,7 +7,7 @@ const shareError = 2 ** -12;
  * Turns the densities of the covered parts of cells into those that are answered: the people who were counted in a
  * cell, by its whole area. So density × area is a number of counted people at every precision, for any coverage of
  * the cells. The range begins with the fewest of these people by the whole area, and ends where it did: with the most,
- * by the covered area, as many as there are if the rest is populated alike. docs/densities.md says why.
+ * by the covered area, as many as there are if the rest is populated alike. docs/suppression.md says why.
  *
  * Nothing but what is stored and the coverage is used, which are public, so nothing can be computed from the result
  * that could not be computed from these.

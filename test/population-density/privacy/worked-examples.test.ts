@@ -7,7 +7,7 @@ import { coverageOf } from "../../../functions/population-density/privacy/parts.
 import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
 import { cellsPerTile, type TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
-const document = readFileSync(new URL("../../../docs/densities.md", import.meta.url), "utf8");
+const document = readFileSync(new URL("../../../docs/suppression.md", import.meta.url), "utf8");
 const threshold = 10;
 
 /** A row of the table of examples: the counts of the finest cells of each part, and what is published of all. */
@@ -67,7 +67,7 @@ async function publishedOf(parts: Example["parts"]): Promise<{ hour: TileHour; c
 
 describe("the examples of what is published are so", () => {
   test.each(examples())(
-    "the import publishes what docs/densities.md says: %s",
+    "the import publishes what docs/suppression.md says: %s",
     async (_, { parts, counted, published }) => {
       expect(parts.flat().reduce((sum, each) => sum + each, 0)).toBeCloseTo(counted, 9);
       const { hour, cell, area } = await publishedOf(parts);
