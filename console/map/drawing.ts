@@ -1,4 +1,8 @@
-/** Draws an area on the map, or changes its corners: with a mouse, a finger or the keyboard. */
+/**
+ * Draws an area on the map, or changes its corners: with a mouse, a finger or the keyboard. Each corner is a button that
+ * MapLibre moves with the map, so it has a name for screen readers and the focus. Terra Draw (1.35), which was tried,
+ * draws corners into the canvas, where no keyboard can reach one.
+ */
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";

@@ -39,5 +39,7 @@ test("docs/configuration.md has a row for every setting of a deployment, and for
     .filter((name) => !Object.hasOwn(configuration, name))
     .map((name) => name.replace(/^(tables|warmThroughput)\..*/, "$1.<name>"));
 
-  expect((await namesUnder("configuration.md", "Setting, `-c name=value`")).sort()).toEqual([...new Set(settings)].sort());
+  expect((await namesUnder("configuration.md", "Setting, `-c name=value`")).sort()).toEqual(
+    [...new Set(settings)].sort(),
+  );
 });

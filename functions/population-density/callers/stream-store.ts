@@ -1,6 +1,6 @@
 /**
  * The large answers that a caller is being sent. Each keeps an execution busy for as long as its caller reads, so one
- * caller may have only some at a time (docs/decisions/0011).
+ * caller may have only some at a time (docs/decisions/0010).
  */
 import { randomBytes } from "node:crypto";
 import { getItem, updateItem } from "../../../shared/aws/database.ts";

@@ -26,7 +26,7 @@ const featuresOfHours = { cell: 0, slot: 483 } as const;
 
 /**
  * Whether an answer is so large that its caller can keep an execution busy by reading it slowly. That a connection
- * takes smaller ones at once is assumed (docs/decisions/0011). Its bytes are counted as if every cell had an estimate.
+ * takes smaller ones at once is assumed (docs/decisions/0010). Its bytes are counted as if every cell had an estimate.
  */
 export function isLarge(
   { cells, slots }: Pick<QuerySize, "cells" | "slots">,

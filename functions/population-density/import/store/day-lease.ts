@@ -13,6 +13,11 @@ export interface DayLease {
 /**
  * A day that an import has taken. Its parts are listed by the first call of `hold`, so an import that ends before it
  * has written anything leaves none.
+ *
+ * The lease is checked before each write and renewed when a quarter of it is over. A process that sleeps between check
+ * and write for longer than the lease can still write one item that the other import has found unchanged; at its end it
+ * says so. A fencing token would prevent that, but DynamoDB checks another item only in a transaction, at twice the write
+ * units, and all tiles would check one item, whose partition takes 1,000 units a second.
  */
 export class HeldDay {
   readonly #key: string;
