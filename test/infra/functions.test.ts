@@ -2,12 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
 import { type FunctionId, functionRecords, type OptionalFunctionId } from "../../infra/functions.ts";
-import { originsPattern } from "../../infra/origins.ts";
-import { localSettings } from "../../infra/settings.ts";
-import { stackNames } from "../../infra/stack-names.ts";
-import { configuration, type VariableName } from "../../shared/environment.ts";
-import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
-import { tableVariable } from "../../shared/table.ts";
+import { configuration } from "../../shared/environment.ts";
+import type { QueueName } from "../../shared/sqs/queues.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import {
   arnOf,
@@ -25,7 +21,6 @@ import {
   statementsOf,
   type Template,
   tableArnOf,
-  tableNameOf,
   template,
   textOf,
 } from "./template.ts";
@@ -101,7 +96,7 @@ function through(service: string): unknown {
 }
 
 describe.each(eachStage)("functions of %s", (stage, from) => {
-  const { functionIds, endpoints: served } = servedIn[stage];
+  const { functionIds } = servedIn[stage];
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
@@ -133,6 +128,18 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     }
   });
 
+  test(`no function of ${stage} runs for longer than API Gateway, or the lease on its job, waits`, () => {
+    const late = functionIds.filter((id) => propertiesOf(id).Timeout > maxSeconds(id));
+    expect(late).toEqual([]);
+  });
+
+  test(`the logs of ${stage} expire after ${stage === "prod" ? "90 days" : "a week"}`, () => {
+    expect(logGroups.length).toBeGreaterThan(functionIds.length);
+    expect(new Set(logGroups.map(({ properties }) => properties.RetentionInDays))).toEqual(
+      new Set([stage === "prod" ? 90 : 7]),
+    );
+  });
+
   describe.each(functionIds)("%s", (id) => {
     const properties = propertiesOf(id);
     const {
@@ -141,32 +148,10 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       signingKey = [],
       queues: used = {},
       consumes,
-      variables = [],
     } = functionRecords[id];
     const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
     const tableNames = grantedTables.map(({ name }) => name);
     const queueNames = Object.keys(used) as QueueName[];
-
-    test(`${id} of ${stage} has the chosen runtime, time-out, memory and tracing, and reserves no executions`, () => {
-      expect(properties.Architectures).toEqual(["arm64"]);
-      expect(properties.Runtime).toBe("nodejs24.x");
-      expect(properties.Handler).toBe("index.handler");
-      expect(properties.Description).toBe(id);
-      expect(properties.Timeout).toBeGreaterThan(5);
-      expect(properties.Timeout).toBeLessThanOrEqual(maxSeconds(id));
-      expect(properties.MemorySize).toBeGreaterThanOrEqual(256);
-      expect(properties.TracingConfig?.Mode).toBe(stage === "prod" ? "Active" : undefined);
-      expect(properties.ReservedConcurrentExecutions).toBeUndefined();
-    });
-
-    test(`${id} of ${stage} logs into a group that expires`, () => {
-      const group = only(
-        logGroups.filter(({ logicalId }) => logicalId === properties.LoggingConfig.LogGroup.Ref),
-        "log groups",
-      );
-      expect(group.properties.RetentionInDays).toBe(stage === "prod" ? 90 : 7);
-      expect(group.deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
-    });
 
     test(`${id} of ${stage} may do exactly what its record says and what that needs`, () => {
       const role = only(
@@ -220,33 +205,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         ...items.map((action) => right(`kms:${action}`, arnOf(key.logicalId), through("dynamodb"))),
       ];
       expect(rightsOf(role.logicalId, from)).toEqual(wanted.sort());
-    });
-
-    test(`${id} of ${stage} has exactly the environment of its record`, () => {
-      const valueFor = (name: VariableName): unknown => {
-        if (name === "SIGNING_KEY_SECRET_ARN") return { Ref: secret.logicalId };
-        if (name === "ROUTES_BY_SCOPE") return expect.any(String);
-        if (name === "MAX_WORKERS") return stage === "prod" ? "50" : "10";
-        if (name === "CORS_ORIGINS")
-          return stage === "dev" ? originsPattern(localSettings.corsOrigins.split(",")) : "";
-        if (name === "SANDBOX") return stage === "dev" ? "on" : "";
-        if (name === "TOKEN_ENDPOINT") return stage === "dev" ? "on" : "off";
-        return configuration[name].default;
-      };
-      const isEndpoint = served.some((endpoint) => endpoint.id === id);
-      const ofEndpoints: readonly VariableName[] = isEndpoint ? ["CORS_ORIGINS"] : [];
-      expect(properties.Environment.Variables).toEqual({
-        LOG_LEVEL: configuration.LOG_LEVEL.default,
-        METRIC_NAMESPACE: stackNames[stage],
-        ...Object.fromEntries(tableNames.map((name) => [tableVariable({ name }), tableNameOf(name, stage)])),
-        ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), { Ref: queueOf(name) }])),
-        // A variable without a default is not there: it reads as if it were empty.
-        ...Object.fromEntries(
-          [...variables, ...ofEndpoints]
-            .map((name) => [name, valueFor(name)])
-            .filter(([, value]) => value !== ""),
-        ),
-      });
     });
 
     test(`${id} of ${stage} has an environment within Lambda's limit`, () => {

@@ -117,15 +117,6 @@ describe("queues", () => {
       ]);
     });
 
-    test(`the queue ${name} has the dead-letter queue and maxReceiveCount of its description`, () => {
-      expect(properties.RedrivePolicy).toEqual(
-        deadLetters && {
-          deadLetterTargetArn: arnOf(queueOf(deadLetters.queue)),
-          maxReceiveCount: deadLetters.maxReceiveCount,
-        },
-      );
-    });
-
     test(`the queue ${name} keeps messages no longer than its dead-letter queue does`, () => {
       // A dead letter keeps the moment it was first sent at.
       const keptDead = deadLetters && propertiesOf(deadLetters.queue).MessageRetentionPeriod;

@@ -39,26 +39,6 @@ const updatePolicy = z.object({
   }),
 });
 
-const alarmProperties = z.object({
-  EvaluationPeriods: z.literal(1),
-  Metrics: z.tuple([z.object({ Expression: z.string() })]).rest(
-    z.object({
-      Id: z.string(),
-      MetricStat: z.object({
-        Metric: z.object({
-          Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
-          MetricName: z.string(),
-          Namespace: z.string(),
-        }),
-        Period: z.literal(300),
-        Stat: z.string(),
-      }),
-    }),
-  ),
-  Threshold: z.number(),
-  TreatMissingData: z.literal("notBreaching"),
-});
-
 const released = servedIn.prod.functionIds.filter((id) => id !== "keys/rotate");
 
 function aliasOf(id: FunctionId, from: Template) {
@@ -84,33 +64,6 @@ function groupOf(id: FunctionId, from: Template) {
   return group;
 }
 
-/** The alarms that take a release of a function back, with their statistics in one line each. */
-function alarmsOf(id: FunctionId) {
-  const named = groupOf(id, deployed).properties.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref);
-  return named.map((name) => {
-    const properties = alarmProperties.parse(deployed.Resources[name]?.Properties);
-    const [{ Expression }, ...statistics] = properties.Metrics;
-    const named = statistics.map(({ Id, MetricStat: { Metric, Stat } }) => {
-      const dimensions = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${textOf(Value)}`);
-      return [Id, `${Stat} of ${Metric.Namespace} ${Metric.MetricName}, ${dimensions.sort().join(", ")}`];
-    });
-    return {
-      logicalId: name,
-      threshold: properties.Threshold,
-      expression: Expression,
-      ...Object.fromEntries(named),
-    };
-  });
-}
-
-/** A statistic of invocations of the version that a release of a function gives requests to. */
-function ofVersion(stat: string, id: FunctionId) {
-  const version = aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"].join(".");
-  const name = `\${${functionOf(id)}}`;
-  const dimensions = `ExecutedVersion=\${${version}}, FunctionName=${name}, Resource=${name}:live`;
-  return `${stat} of AWS/Lambda Errors, ${dimensions}`;
-}
-
 describe.each(released)("a release of %s", (id) => {
   const { properties: alias } = aliasOf(id, deployed);
   const { properties: group } = groupOf(id, deployed);
@@ -126,84 +79,11 @@ describe.each(released)("a release of %s", (id) => {
     });
   });
 
-  test(`a release of ${id} gets a tenth of the requests for five minutes and then all`, () => {
-    expect(group.DeploymentConfigName).toBe("CodeDeployDefault.LambdaCanary10Percent5Minutes");
-  });
-
-  test(`a release of ${id} is rolled back when an alarm is raised, and when it is stopped or fails`, () => {
-    expect(group.AlarmConfiguration.Enabled).toBe(true);
-    expect(group.AutoRollbackConfiguration).toEqual({
-      Enabled: true,
-      Events: ["DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_REQUEST", "DEPLOYMENT_STOP_ON_ALARM"],
-    });
-  });
-
   test(`a release of ${id} gets no request before its alarms watch the new version`, () => {
     expect(aliasOf(id, deployed).dependsOn).toEqual(
       expect.arrayContaining(group.AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref)),
     );
   });
-});
-
-describe("a fault", () => {
-  const streamed = endpoints.filter((endpoint) => "streamed" in endpoint).map(({ id }) => id);
-  const scheduled: readonly FunctionId[] = ["population-density/sweep"];
-  const special: readonly FunctionId[] = ["authorizer/authorize", ...streamed, ...scheduled];
-  const crashesOf = (id: FunctionId) => {
-    const version = aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"].join(".");
-    return `Sum of NetworkCapabilities Crashes, release=\${${functionOf(id)}}:\${${version}}`;
-  };
-  const alarmsWithout = (id: FunctionId) => alarmsOf(id).map(({ logicalId: _, ...alarm }) => alarm);
-
-  test.each(released.filter((id) => !special.includes(id)))(
-    "a release of %s is rolled back when 15 % of ten invocations or more of the new version fail or crash",
-    (id) => {
-      expect(alarmsWithout(id)).toEqual([
-        {
-          threshold: 15,
-          expression: "IF(requests >= 10, 100 * (failed + FILL(crashes, 0) / requests), 0)",
-          failed: ofVersion("Average", id),
-          crashes: crashesOf(id),
-          requests: ofVersion("SampleCount", id),
-        },
-      ]);
-    },
-  );
-
-  test.each(scheduled)(
-    "a release of %s, which runs once a minute, is rolled back at half of three runs",
-    (id) => {
-      expect(alarmsWithout(id)).toMatchObject([
-        {
-          threshold: 50,
-          expression: "IF(requests >= 3, 100 * (failed + FILL(crashes, 0) / requests), 0)",
-        },
-      ]);
-    },
-  );
-
-  // Callers whose tokens are refused, or who read too slowly, end invocations with an error too: of any version alike.
-  test.each(["authorizer/authorize", ...streamed] as const)(
-    "a release of %s is rolled back when it fails for 30 % more of fifty invocations than all versions",
-    (id) => {
-      const name = `\${${functionOf(id)}}`;
-      const [ending, ...others] = alarmsWithout(id);
-      expect(ending).toEqual({
-        threshold: 30,
-        expression: "IF(requests >= 50, 100 * (failed - usual), 0)",
-        failed: ofVersion("Average", id),
-        requests: ofVersion("SampleCount", id),
-        usual: `Average of AWS/Lambda Errors, FunctionName=${name}, Resource=${name}:live`,
-      });
-      const crashing = {
-        threshold: 15,
-        expression: "IF(requests >= 10, 100 * crashes / requests, 0)",
-        crashes: crashesOf(id),
-        requests: ofVersion("SampleCount", id),
-      };
-      expect(others).toEqual(id === "authorizer/authorize" ? [] : [crashing]);
-    },
-  );
 });
 
 describe("the check of a release", () => {

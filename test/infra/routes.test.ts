@@ -98,15 +98,6 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
     );
   });
 
-  test(`${stage} answers undeclared verbs without a function and without an authorizer`, () => {
-    const others = routes.filter(({ route }) => route.startsWith("ANY "));
-    for (const { Integration, AuthorizationType } of others) {
-      expect(Integration.Type).toBe("MOCK");
-      expect(Integration.Uri).toBeUndefined();
-      expect(AuthorizationType).toBe("NONE");
-    }
-  });
-
   test.each(served)("every path of $id runs the endpoint's own function", ({ id, ...endpoint }) => {
     const names = declared.filter((one) => one.endpoint.id === id).map(({ route }) => route);
     const own = routes.filter(({ route }) => names.includes(route));

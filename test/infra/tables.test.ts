@@ -45,50 +45,11 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   });
 
   describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
-    const {
-      partitionKey,
-      sortKey,
-      timeToLive,
-      indexes,
-      ephemeral = false,
-      reimportable = false,
-      personalData,
-    } = described;
+    const { ephemeral = false, reimportable = false, personalData } = described;
     const table = only(
       made.filter(({ logicalId }) => logicalId === tableOf(name)),
       name,
     );
-
-    test(`the table ${name} of ${stage} has the declared keys and indexes, all strings`, () => {
-      const keys = [
-        { AttributeName: partitionKey, KeyType: "HASH" },
-        ...(sortKey === undefined ? [] : [{ AttributeName: sortKey, KeyType: "RANGE" }]),
-      ];
-      expect(table.properties.KeySchema).toEqual(keys);
-      const indexKeys = (indexes ?? []).flatMap((index) => [index.partitionKey, index.sortKey]);
-      const all = [...new Set([...keys.map(({ AttributeName }) => AttributeName), ...indexKeys])];
-      expect(table.properties.AttributeDefinitions).toEqual(
-        expect.arrayContaining(all.map((AttributeName) => ({ AttributeName, AttributeType: "S" }))),
-      );
-      expect(table.properties.AttributeDefinitions).toHaveLength(all.length);
-      expect(table.properties.GlobalSecondaryIndexes).toEqual(
-        indexes?.map((index) => ({
-          IndexName: index.name,
-          KeySchema: [
-            { AttributeName: index.partitionKey, KeyType: "HASH" },
-            { AttributeName: index.sortKey, KeyType: "RANGE" },
-          ],
-          Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: index.attributes },
-        })),
-      );
-    });
-
-    test(`the table ${name} of ${stage} is paid per request, and has the time to live that is declared`, () => {
-      expect(table.properties.BillingMode).toBe("PAY_PER_REQUEST");
-      expect(table.properties.TimeToLiveSpecification).toEqual(
-        timeToLive === undefined ? undefined : { AttributeName: timeToLive, Enabled: true },
-      );
-    });
 
     test(`the table ${name} of ${stage} is retained and backed up unless its items can be made again`, () => {
       const isKept = stage === "prod" && !ephemeral;

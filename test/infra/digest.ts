@@ -1,0 +1,132 @@
+import * as z from "zod";
+import { policiesOf } from "../../tools/cli/grants.ts";
+import { type Template, textOf } from "./template.ts";
+
+type Properties = Template["Resources"][string]["Properties"];
+
+const environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+
+const statistic = z.object({
+  Metric: z.object({
+    Namespace: z.string(),
+    MetricName: z.string(),
+    Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).default([]),
+  }),
+  Period: z.number(),
+  Stat: z.string(),
+});
+
+const metric = z.object({
+  Expression: z.string().optional(),
+  Id: z.string(),
+  MetricStat: statistic.optional(),
+});
+
+/** What a person reviews of a resource, by its type; a resource of another type is left out. */
+const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
+  "AWS::Lambda::Function": ({ Description, Code: _, Environment, Role: __, ...properties }) =>
+    `${text(Description)}: ${members(properties)}; ${members(environment.parse(Environment).Variables)}`,
+  "AWS::CloudWatch::Alarm": ({ Metrics, AlarmDescription: _, ...properties }) =>
+    `${Metrics === undefined ? "" : `${metricsIn(Metrics)}; `}${members(properties)}`,
+  "AWS::CloudWatch::CompositeAlarm": ({ AlarmRule }) => text(AlarmRule),
+  "AWS::DynamoDB::Table": ({ AttributeDefinitions: _, ...properties }) => members(properties),
+  "AWS::ApiGateway::RestApi": ({ Description: _, ...properties }) => members(properties),
+  "AWS::ApiGateway::Authorizer": members,
+  "AWS::CodeDeploy::DeploymentGroup": members,
+  "AWS::Events::Rule": members,
+  "AWS::Lambda::EventSourceMapping": members,
+  "AWS::Lambda::Permission": members,
+  "AWS::Logs::LogGroup": members,
+  "AWS::Logs::MetricFilter": members,
+  "AWS::SQS::Queue": members,
+  "AWS::SecretsManager::RotationSchedule": members,
+  "AWS::SecretsManager::Secret": members,
+};
+
+/** `name: value, …` of every property that is set, without tags. */
+function members({ Tags: _, ...properties }: Readonly<Record<string, unknown>>): string {
+  return Object.entries(properties)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${text(value)}`)
+    .sort()
+    .join(", ");
+}
+
+function metricsIn(value: unknown): string {
+  return z
+    .array(metric)
+    .parse(value)
+    .map(({ Expression, Id, MetricStat }) => {
+      if (MetricStat === undefined) return Expression;
+      const { Metric, Period, Stat } = MetricStat;
+      const of = Metric.Dimensions.map(({ Name, Value }) => `${Name}=${text(Value)}`).join(" ");
+      return `${Id} = ${Stat} of ${Metric.Namespace} ${Metric.MetricName} (${of}) in ${Period} s`;
+    })
+    .join("; ");
+}
+
+/** A value in one line, in which references stand as `${LogicalId}`. */
+function text(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const short = textOf(value);
+  if (!short.startsWith("{") && !short.startsWith("[")) return short;
+  return Array.isArray(value) ? `[${value.map(text).join(" ")}]` : `{${members({ ...value })}}`;
+}
+
+const method = z.object({
+  HttpMethod: z.string(),
+  ResourceId: z.unknown(),
+  AuthorizerId: z.unknown().optional(),
+  Integration: z.object({ Uri: z.unknown().optional(), ResponseTransferMode: z.string().optional() }),
+});
+const part = z.object({ ParentId: z.unknown(), PathPart: z.string() });
+
+function pathOf(id: unknown, from: Template): string {
+  const [, name = ""] = /^\$\{(\w+)\}$/.exec(textOf(id)) ?? [];
+  const found = from.Resources[name];
+  if (found === undefined) return "";
+  const { ParentId, PathPart } = part.parse(found.Properties);
+  return `${pathOf(ParentId, from)}/${PathPart}`;
+}
+
+/** `/path GET: what answers, by which authorizer`; other verbs of a path are answered by a mock. */
+function routesIn(from: Template): string[] {
+  return Object.values(from.Resources)
+    .filter(({ Type }) => Type === "AWS::ApiGateway::Method")
+    .map(({ Properties }) => method.parse(Properties))
+    .filter(({ HttpMethod }) => HttpMethod !== "ANY")
+    .map(({ HttpMethod, ResourceId, AuthorizerId, Integration: { Uri, ResponseTransferMode } }) => {
+      const [, called = ""] = /functions\/(.*)$/.exec(textOf(Uri)) ?? [];
+      const by = AuthorizerId === undefined ? "no authorizer" : textOf(AuthorizerId);
+      return `${pathOf(ResourceId, from) || "/"} ${HttpMethod}: ${called} ${ResponseTransferMode}, ${by}`;
+    })
+    .sort();
+}
+
+/** `role: actions on a resource, if condition`. */
+function rightsIn(from: Template): string[] {
+  return policiesOf(from)
+    .flatMap(({ role, statements }) =>
+      statements.map(({ Action, Resource, Condition }) => {
+        const condition = Condition === undefined ? "" : `, if ${text(Condition)}`;
+        return `${role}: ${Action.join(" ")} on ${Resource.map(textOf).sort().join(" ")}${condition}`;
+      }),
+    )
+    .sort();
+}
+
+/**
+ * A template as a person reviews it, in a stable order: what decides what each resource does, every route and every
+ * right. Names of versions and deployments, which change with every build, are shortened.
+ */
+export function digestOf(from: Template): string {
+  const resources = Object.entries(from.Resources).flatMap(
+    ([logicalId, { Type, Properties, DeletionPolicy }]) => {
+      const review = reviewed[Type];
+      if (review === undefined) return [];
+      return `${Type.replace("AWS::", "")} ${logicalId}, ${DeletionPolicy ?? "Delete"}: ${review(Properties)}`;
+    },
+  );
+  const all = [...resources.sort(), "", ...routesIn(from), "", ...rightsIn(from), ""].join("\n");
+  return all.replaceAll(/(CurrentVersion\w{8})\w{32}/g, "$1…");
+}
