@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { storeDensities, storedJob } from "../../support/jobs.ts";
-import {
-  breakTile,
-  brokenRequest,
-  expectEnd,
-  failure,
-  makeDue,
-  schedule,
-  useWorker,
-} from "../../support/worker.ts";
+import { storedJob } from "../../support/jobs.ts";
+import { brokenRequest, expectEnd, failure, makeDue, schedule, useWorker } from "../../support/worker.ts";
 
 const { delivered, harness, output, queued, sink } = useWorker();
 
@@ -43,41 +35,6 @@ describe("an answer that cannot be computed", () => {
     expect(notice?.headers).not.toHaveProperty("x-density-basis");
     await expectEnd(job, "failed");
     expect(output().text()).toContain("NCS-034");
-  });
-
-  test("the worker repeats a failure until the sink takes it, even if the answer could be computed meanwhile", async () => {
-    const { tile, request } = await storeDensities();
-    await breakTile(tile);
-    const { job, message } = await queued(sink().urlOf({ status: 500 }, "reset", { status: 204 }), {
-      request,
-    });
-    expect(await delivered(message)).toBe(0);
-    await storeDensities(tile);
-
-    const verdicts = [];
-    while (verdicts.at(-1) !== "ack") verdicts.push(await delivered(message));
-
-    expect(verdicts).toEqual([0, 0, "ack"]);
-    expect(
-      sink()
-        .received()
-        .map(({ body }) => JSON.parse(body)),
-    ).toEqual(Array.from({ length: 3 }, () => failure(job.operationId)));
-    await expectEnd(job, "failed");
-  });
-
-  test("the worker sends no failure when the sink may hold the answer of an earlier attempt", async () => {
-    const { tile, request } = await storeDensities();
-    const { job, message } = await queued(sink().urlOf("reset", { status: 204 }), { request });
-    expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: true });
-    await breakTile(tile);
-
-    expect(await delivered(message)).toBe("ack");
-
-    expect(sink().received()).toHaveLength(1);
-    expect(sink().received()[0]?.body).toContain("SUPPORTED_AREA");
-    await expectEnd(job, "failed");
   });
 });
 
@@ -126,19 +83,5 @@ describe("a store that does not answer", () => {
     expect(sink().received()).toEqual([]);
     expect(await delivered(message)).toBe("ack");
     await expectEnd(job, "delivered");
-  });
-});
-
-describe("a token that ends", () => {
-  test("the worker fails a job with an expired token without calling the sink, and logs the reason", async () => {
-    const { job, message } = await queued(sink().urlOf(), {
-      accessToken: "token",
-      accessTokenExpiresAt: Date.now() - 1,
-    });
-    expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toEqual([]);
-    await expectEnd(job, "failed");
-    expect(await storedJob(job.operationId)).toMatchObject({ reason: "token expired" });
-    expect(output().text()).toContain('"reason":"token expired"');
   });
 });

@@ -124,52 +124,6 @@ describe("a permit", () => {
     expect(memory.permits).toEqual([permit("a")]);
     expect(calls).toEqual(["read", "add"]);
   });
-
-  test("acquirePermit returns the blocking permits after one read when the limit is reached", async () => {
-    const { memory, ports, calls } = aStore();
-    memory.permits = ["a", "b", "c", "d"].map((id) => permit(id));
-    expect(await acquirePermit(permit("e"), ports, signal)).toEqual(memory.permits);
-    expect(calls).toEqual(["read"]);
-  });
-
-  test("acquirePermit gives way to permits that others added after it had read them", async () => {
-    const { memory, ports, others } = aStore();
-    const four = ["a", "b", "c", "d"].map((id) => permit(id));
-    others.push(() => {
-      memory.permits = four;
-    });
-    expect(await acquirePermit(permit("e"), ports, signal)).toEqual(four);
-    expect(memory.permits).toEqual(four);
-  });
-
-  test("acquirePermit keeps its permit when an earlier try of its write lost its response", async () => {
-    const { memory, ports, others } = aStore();
-    const three = ["a", "b", "c"].map((id) => permit(id));
-    others.push(() => {
-      memory.permits = [...three, permit("e")];
-    });
-    expect(await acquirePermit(permit("e"), ports, signal)).toBe(undefined);
-    expect(memory.permits).toHaveLength(4);
-  });
-
-  test("acquirePermit removes expired permits", async () => {
-    const { memory, ports } = aStore();
-    memory.permits = ["a", "b", "c", "d"].map((id) => permit(id, { until: now }));
-    expect(await acquirePermit(permit("e"), ports, signal)).toBe(undefined);
-    expect(memory.permits).toEqual([permit("e")]);
-  });
-
-  test("releasePermit lets another worker acquire the permit", async () => {
-    const { memory, ports } = aStore();
-    const [host, caller] = [hashed("host"), hashed("caller")];
-    const held = ["a", "b", "c"].map((id) => permit(hashed(id), { holder: hashed(id), host, caller }));
-    for (const one of held) expect(await acquirePermit(one, ports, signal)).toBe(undefined);
-    const next = permit("next", { host, caller });
-    expect(await acquirePermit(next, ports, signal)).toHaveLength(3);
-    await releasePermit(held[0] ?? next, ports.permits, signal);
-    expect(await acquirePermit(next, ports, signal)).toBe(undefined);
-    expect(memory.permits).toHaveLength(3);
-  });
 });
 
 /**

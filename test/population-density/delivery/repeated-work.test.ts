@@ -9,7 +9,7 @@ import { expectEnd, held, useWorker } from "../../support/worker.ts";
 
 // A schedule may run twice at once, and an index of DynamoDB may miss the most recent writes.
 
-const { deliver, delivered, densities, harness, output, queued, sink } = useWorker();
+const { deliver, delivered, densities, harness, queued, sink } = useWorker();
 let modules: typeof JobStore & typeof ServicePorts & typeof Sweep;
 
 beforeAll(async () => {
@@ -52,31 +52,6 @@ async function freezeWaiting(job: Parameters<typeof storeJob>[0]): Promise<void>
   const waiting = await modules.jobStore.waitingFor(host, AbortSignal.timeout(10_000));
   expect(waiting.map(({ operationId }) => operationId)).toContain(job.operationId);
 }
-
-test("two sweeps at once deliver a job without a message once", async () => {
-  const job = await storeJob(someJob(sink().urlOf(), densities().request));
-  const now = job.requestedAt + 20_000;
-
-  await Promise.all([sweepAt(now), sweepAt(now)]);
-  await run(deliver, await harness().receive("density-jobs"));
-
-  expect(sink().received()).toHaveLength(1);
-  await expectEnd(job, "delivered");
-});
-
-test("two sweeps at once end an expired job once", async () => {
-  const job = await storeJob(someJob(sink().urlOf(), densities().request));
-  const now = job.requestedAt + 25 * 3_600_000;
-
-  await Promise.all([sweepAt(now), sweepAt(now)]);
-
-  await expectEnd(job, "failed");
-  expect(
-    output()
-      .text()
-      .match(/NCS-034/g),
-  ).toHaveLength(1);
-});
 
 test("the sweep delivers a job once when the index shows neither its messages nor its end", async () => {
   const job = await storeJob(someJob(sink().urlOf(), densities().request));
