@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import type { Envelope, TestStepFinished } from "@cucumber/messages";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
@@ -60,6 +61,19 @@ test("ncs verify reports failures as JUnit", async () => {
   expect(xml.match(/<testcase /g)).toHaveLength(Number(tests));
   expect(xml.match(/<failure /g)).toHaveLength(Number(failures));
   expect(xml).toContain('<testcase classname="qos-profiles" name="get-by-name.401-without-a-token"');
+});
+
+test("ncs verify writes a page of HTML that loads nothing and holds every scenario with its result", async () => {
+  const out = join(folder.path, "report.html");
+  await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "html", "--out", out]);
+  const html = await readFile(out, "utf8");
+  const [, messages = "[]"] = /window\.CUCUMBER_MESSAGES = (\[.*?\]);?\n?<\/script>/s.exec(html) ?? [];
+  const steps = JSON.parse(messages).flatMap((one: Envelope) => one.testStepFinished ?? []);
+
+  expect(html).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="http/);
+  expect(steps.length).toBeGreaterThan(5);
+  const failures = steps.map(({ testStepResult }: TestStepFinished) => testStepResult.message);
+  expect(failures).toContain("expected 401 UNAUTHENTICATED, answered 200");
 });
 
 test("ncs verify cancels an operation at the service, and sends no token to another host", async () => {

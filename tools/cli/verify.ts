@@ -36,7 +36,9 @@ export function addVerify(command: Command, print: Print, note: Print): void {
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
     .option("--complete", "exit with 1 also when a scenario could not be run")
     .addOption(
-      new Option("--report <format>", "what is written").choices(["text", "json", "junit"]).default("text"),
+      new Option("--report <format>", "what is written; html is one page to hand on")
+        .choices(["text", "json", "junit", "html"])
+        .default("text"),
     )
     .option("--out <file>", "where the report is written, instead of standard output")
     .addHelpText(
@@ -59,7 +61,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (out !== undefined) await requireWritable(out);
       const findings = await findingsOf(base, options);
       const { countsOf, report } = await import("../verify/report.ts");
-      const text = report(findings, format);
+      const text = await report(findings, format);
       if (out === undefined) print(text);
       else await writeFile(out, `${text}\n`);
       const { passed, failed, skipped } = countsOf(findings);

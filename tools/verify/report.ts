@@ -9,7 +9,7 @@ export interface Findings {
 }
 
 /** The form of a report. */
-export type ReportFormat = "text" | "json" | "junit";
+export type ReportFormat = "text" | "json" | "junit" | "html";
 
 /** How many scenarios passed, failed and were skipped. */
 export function countsOf({ outcomes, skipped }: Findings) {
@@ -17,8 +17,8 @@ export function countsOf({ outcomes, skipped }: Findings) {
   return { passed: outcomes.length - failed, failed, skipped: skipped.length };
 }
 
-/** A report for a person, a program, or a CI system. */
-export function report(findings: Findings, format: ReportFormat): string {
+/** A report for a person, a program, a CI system, or to hand on. */
+export async function report(findings: Findings, format: ReportFormat): Promise<string> {
   switch (format) {
     case "text":
       return textOf(findings);
@@ -26,6 +26,10 @@ export function report(findings: Findings, format: ReportFormat): string {
       return JSON.stringify({ ...findings, ...countsOf(findings), skipped: findings.skipped }, null, 2);
     case "junit":
       return junitOf(findings);
+    case "html": {
+      const { htmlOf } = await import("./html-report.ts");
+      return await htmlOf(findings);
+    }
   }
 }
 
