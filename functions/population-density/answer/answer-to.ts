@@ -6,7 +6,7 @@ import { spanAt } from "../tiles/span.ts";
 import { observedDay, publishedSpans, tileName, typicalDay } from "../tiles/store.ts";
 import { coverageBytes, isCovered, type TileDay } from "../tiles/tile.ts";
 import type { TileHour } from "../tiles/tile-hour.ts";
-import { TypicalWeek, utcCalendar } from "../tiles/typical-calendar.ts";
+import { type TypicalWeek, typicalWeekOf, utcCalendar } from "../tiles/typical-calendar.ts";
 import type { Basis } from "./basis.ts";
 import type { Answer } from "./json.ts";
 import { overWholeCells } from "./whole-cells.ts";
@@ -30,7 +30,7 @@ export async function answerTo(
     ),
     readDataSet(signal),
   ]);
-  const week = new TypicalWeek(dataSet?.calendar ?? utcCalendar);
+  const week = typicalWeekOf(dataSet?.calendar ?? utcCalendar);
   const spansAsked = asked.map((hour) => spansOfHour(hour, week));
   const missing = tiles.map((tile, index) => missingSpans(tile, observed[index], spansAsked));
   const typical = await publishedSpans(

@@ -132,6 +132,20 @@ export class TypicalWeek {
   }
 }
 
+const weeks = new WeakMap<TypicalCalendar, TypicalWeek>();
+
+/**
+ * The week of a calendar object, made once for each: making its format takes longer than all else of a small answer. The
+ * object is read again every `CACHE_SECONDS`.
+ */
+export function typicalWeekOf(calendar: TypicalCalendar): TypicalWeek {
+  const known = weeks.get(calendar);
+  if (known !== undefined) return known;
+  const week = new TypicalWeek(calendar);
+  weeks.set(calendar, week);
+  return week;
+}
+
 const parts = {
   year: "numeric",
   month: "numeric",
