@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
@@ -13,7 +15,10 @@ import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
 
-/** `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document. */
+/**
+ * `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document, `--brief` runs
+ * each in its smallest size.
+ */
 const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
@@ -26,16 +31,37 @@ const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.
 
 const given = process.argv.slice(2);
 const isWritten = given.includes("--write");
-const named = given.filter((name) => name !== "--write");
+const named = given.filter((name) => !name.startsWith("--"));
 const unknown = named.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   console.error(`no bench ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}`);
   process.exit(2);
 }
 
-const sections = sectionsIn(existsSync(documentFile) ? await readFile(documentFile, "utf8") : "");
-for (const [name, bench] of Object.entries(benches)) {
-  if (named.length > 0 && !named.includes(name)) continue;
+const wanted = Object.keys(benches).filter((name) => named.length === 0 || named.includes(name));
+const [only = "", ...others] = wanted;
+if (others.length === 0) await runHere(only);
+else for (const name of wanted) await runApart(name);
+
+/** Runs a bench in a process of its own: what one compiles, connects and sets changes nothing for the next. */
+async function runApart(name: string): Promise<void> {
+  const options = given.filter((option) => option.startsWith("--"));
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, fileURLToPath(import.meta.url), name, ...options],
+    {
+      stdio: "inherit",
+    },
+  );
+  const end = () => child.kill();
+  process.once("exit", end);
+  const [code] = await once(child, "exit");
+  process.off("exit", end);
+  if (code !== 0) process.exitCode = 1;
+}
+
+async function runHere(name: string): Promise<void> {
+  const bench = benches[name] as Bench;
   const [load = 0] = loadavg();
   if (load > availableParallelism()) {
     console.error(
@@ -44,7 +70,9 @@ for (const [name, bench] of Object.entries(benches)) {
   }
   const rows = await bench.run();
   console.log(`${name}\n${tableOf(rows)}\n`);
-  sections.set(name, sectionOf(bench, rows, load));
   if (!rows.every(({ holds }) => holds)) process.exitCode = 1;
+  if (!isWritten) return;
+  const sections = sectionsIn(existsSync(documentFile) ? await readFile(documentFile, "utf8") : "");
+  sections.set(name, sectionOf(bench, rows, load));
+  await writeFile(documentFile, documentOf(sections, Object.keys(benches)));
 }
-if (isWritten) await writeFile(documentFile, documentOf(sections, Object.keys(benches)));

@@ -1,3 +1,14 @@
+/**
+ * Whether benches run in their smallest size (`--brief`), to see that they work: what is measured then is not to be relied
+ * on, and no bar is held.
+ */
+export const isBrief = process.argv.includes("--brief");
+
+/** A size of a bench, and the smallest one with which it still runs through all of it. */
+export function sized(size: number, smallest: number): number {
+  return isBrief ? smallest : size;
+}
+
 /** One measurement. */
 export interface Row {
   readonly what: string;
@@ -37,11 +48,13 @@ export function shown(what: string, measured: string): Row {
 
 /** A measurement that shall not be below its bar. */
 export function atLeast(what: string, value: number, bar: number, text: Text): Row {
+  if (isBrief) return shown(what, text(value));
   return { what, measured: text(value), bar: `≥ ${text(bar)}`, holds: value >= bar };
 }
 
 /** A measurement that shall not be above its bar. */
 export function atMost(what: string, value: number, bar: number, text: Text): Row {
+  if (isBrief) return shown(what, text(value));
   return { what, measured: text(value), bar: `≤ ${text(bar)}`, holds: value <= bar };
 }
 

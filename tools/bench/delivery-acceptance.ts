@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { atMost, inUnit, mebibytes, type Row, shown } from "./bench.ts";
+import { atMost, inUnit, mebibytes, type Row, shown, sized } from "./bench.ts";
 import { type Server, startService, usageOf, withServer } from "./local-service.ts";
 import { openSink, requestDelivery, type Sink } from "./sink.ts";
 
-const requestsAtOnce = 100;
+const requestsAtOnce = sized(100, 5);
 const maxAcceptSeconds = 3;
-const restSeconds = 60;
+const restSeconds = sized(60, 1);
 const maxBytes = 600 * 2 ** 20;
 
 /** What is measured by `acceptanceRows`. */

@@ -6,17 +6,17 @@ import * as z from "zod";
 import { defaultLimits } from "../../shared/sinks/attempt-timer.ts";
 import type { LogSink } from "../local/lambda/log-sink.ts";
 import type { LocalService } from "../local/service.ts";
-import { atMost, median, type Row, shown, times } from "./bench.ts";
+import { atMost, median, type Row, shown, sized, times } from "./bench.ts";
 import { type TokenOf, withLocalService } from "./own-service.ts";
 import { type Asked, openSink, requestBody, requestDelivery, type Sink, smallAnswer } from "./sink.ts";
 
 const phases = ["lookup", "connect", "upload", "answer"] as const;
 type Phase = (typeof phases)[number];
 
-const hangingPerPhase = 25;
-const requests = 100;
-const deliveries = 20;
-const rounds = 3;
+const hangingPerPhase = sized(25, 1);
+const requests = sized(100, 3);
+const deliveries = sized(20, 2);
+const rounds = sized(3, 1);
 const settleMilliseconds = 5_000;
 
 const maxRatio = 1.5;

@@ -3,7 +3,7 @@ import {
   uploadsPerHost,
 } from "../../functions/population-density/delivery/permit-rules.ts";
 import type { LocalService } from "../local/service.ts";
-import { atMost, inUnit, type Row, times } from "./bench.ts";
+import { atMost, inUnit, type Row, sized, times } from "./bench.ts";
 import { type TokenOf, withLocalService } from "./own-service.ts";
 import { openSink, requestDelivery, type Sink } from "./sink.ts";
 
@@ -61,7 +61,7 @@ async function manyCallersRows(service: LocalService, tokenOf: TokenOf): Promise
 }
 
 const burstCallers = 5;
-const answersOfCaller = 20;
+const answersOfCaller = sized(20, 1);
 const maxBurstRatio = 1.25;
 
 /** How long some callers' uploads to one host take, over the ideal. */

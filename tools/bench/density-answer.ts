@@ -3,7 +3,7 @@ import { geoJsonOf } from "../../functions/population-density/answer/geojson.ts"
 import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
-import { atLeast, inUnit, median, type Row, shown, times } from "./bench.ts";
+import { atLeast, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { alphabet, dayOf, firstHours, timeOf } from "./city-densities.ts";
 import { coverOfCity, precision } from "./density-cover.ts";
 
@@ -31,7 +31,7 @@ interface City {
   readonly geohashes: readonly (readonly string[])[];
 }
 
-const pairs = 15;
+const pairs = sized(15, 1);
 const hourCount = 24;
 
 /** Of each format, what it costs over building objects. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, type TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
-import { atLeast, atMost, inUnit, mebibytes, median, type Row, shown, times } from "./bench.ts";
+import { atLeast, atMost, inUnit, mebibytes, median, type Row, shown, sized, times } from "./bench.ts";
 import { alphabet, dayOf, everyCell, firstHour, mebibyte, timeOf } from "./city-densities.ts";
 import { forkProgram, resultOf } from "./process.ts";
 
@@ -13,7 +13,7 @@ export const aboutStored = [
 ].join("\n");
 
 const minDecodeRatio = 20;
-const decodePairs = 101;
+const decodePairs = sized(101, 1);
 
 /** What it costs to read stored densities. */
 export async function storedRows(): Promise<Row[]> {

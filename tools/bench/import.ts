@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
+import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { devices } from "../../shared/devices/table.ts";
 import { tableVariable } from "../../shared/table.ts";
@@ -11,7 +11,18 @@ import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { createTables, openDatabase } from "../local/servers/database.ts";
 import { declaredTable } from "../local/servers/declared-table.ts";
 import { listen } from "../local/servers/listening-server.ts";
-import { atLeast, atMost, type Bench, inUnit, mebibytes, median, type Row, shown, times } from "./bench.ts";
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  inUnit,
+  mebibytes,
+  median,
+  type Row,
+  shown,
+  sized,
+  times,
+} from "./bench.ts";
 import { mebibyte } from "./city-densities.ts";
 import { countedPeople, deviceLines, rowsPerTile, writeTexts } from "./import-data.ts";
 import { forkProgram, resultOf } from "./process.ts";
@@ -22,13 +33,13 @@ const minParserRatio = 3;
 const minThreadsRatio = 1.6;
 const maxBytes = 300 * mebibyte;
 const minDevicesPerSecond = 2_000;
-const pairs = 3;
+const pairs = sized(3, 1);
 
-const sortedTiles = 960;
-const importedTiles = 2_035;
-const parsedTiles = 60;
-const storedDevices = 50_000;
-const manyDevices = 1_000_000;
+const sortedTiles = sized(960, 8);
+const importedTiles = sized(2_035, 8);
+const parsedTiles = sized(60, 2);
+const storedDevices = sized(50_000, 500);
+const manyDevices = sized(1_000_000, 1_000);
 
 /** What imports take. */
 export const imports: Bench = {
@@ -67,10 +78,7 @@ async function densityRows(folder: string): Promise<Row[]> {
   }
   const pipe = join(folder, "pipe.csv");
   execFileSync("mkfifo", [pipe]);
-  const [imported] = await Promise.all([
-    run({ kind: "density", path: pipe, threads }),
-    generate(pipe, importedTiles),
-  ]);
+  const imported = await runWhileGenerating({ kind: "density", path: pipe, threads }, importedTiles);
   await writeTexts(path, countedPeople(parsedTiles));
   const parsed = await run({ kind: "parse", path });
   const rows = imported.count.toLocaleString("en");
@@ -146,6 +154,7 @@ function start(wanted: ImportRun, endpoint: string) {
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     [tableVariable(devices)]: "devices",
     [tableVariable(densities)]: "densities",
+    [tableVariable(densityImports)]: "density-imports",
   });
 }
 
@@ -153,6 +162,18 @@ async function run(wanted: ImportRun, endpoint = ""): Promise<z.infer<typeof res
   return await resultOf(start(wanted, endpoint), result);
 }
 
-async function generate(path: string, tiles: number): Promise<void> {
-  await once(start({ kind: "generate", path, tiles }, ""), "exit");
+/** Runs an import of a pipe, into which another process writes; that ends with the import, whatever becomes of it. */
+async function runWhileGenerating(
+  wanted: ImportRun & { readonly path: string },
+  tiles: number,
+): Promise<z.infer<typeof result>> {
+  const database = await openDatabase(undefined);
+  await createTables(database.endpoint, credentials, [declaredTable(densityImports, "density-imports")]);
+  const generator = start({ kind: "generate", path: wanted.path, tiles }, "");
+  try {
+    return await run(wanted, database.endpoint);
+  } finally {
+    generator.kill();
+    await database.close();
+  }
 }

@@ -8,7 +8,7 @@ import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { buildFunctions, bundle } from "../build.ts";
-import { atMost, type Bench, inUnit, median, type Row, shown, times } from "./bench.ts";
+import { atMost, type Bench, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { eagerBytes } from "./eager-bytes.ts";
 import { pathOf, resultOf } from "./process.ts";
 
@@ -35,7 +35,7 @@ export const start: Bench = {
 
 const maxKibibytes = 380;
 const maxWarmMilliseconds = 0.15;
-const turns = 21;
+const turns = sized(21, 1);
 
 const kibibytes = inUnit("KiB", 1);
 const milliseconds = inUnit("ms", 1);

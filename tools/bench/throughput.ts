@@ -1,16 +1,37 @@
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import * as z from "zod";
-import { atLeast, atMost, type Bench, inUnit, mebibytes, type Row, shown, times } from "./bench.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { chosenPort } from "../local/servers/listening-server.ts";
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  inUnit,
+  mebibytes,
+  median,
+  type Row,
+  shown,
+  sized,
+  times,
+} from "./bench.ts";
 import { aboutFirstByte, firstByteRows } from "./first-byte.ts";
 import { type Server, startService, timeIn, usageOf, withServer } from "./local-service.ts";
 import { forkProgram } from "./process.ts";
 
 const connections = 10;
-const warmUpMilliseconds = 20_000;
-const measuredMilliseconds = 10_000;
+const warmUpMilliseconds = sized(20_000, 500);
+const measuredMilliseconds = sized(10_000, 500);
 const minRequests = 300;
 const maxRatio = 15;
+const minPrismRatio = 1.5;
+const prism = "@stoplight/prism-cli@5.16.0";
+const pairs = sized(3, 1);
 const maxBytes = 900 * 2 ** 20;
 
 /** How many requests `npm start` answers, and how soon. */
@@ -22,6 +43,10 @@ export const throughput: Bench = {
     "the tiles are in the function's cache. CPU is that of all threads of the server. The comparison is a server of",
     "`node:http` that parses the same request and sends the same answer (`tools/bench/programs/plain-server.ts`), measured in the",
     "same way.",
+    "",
+    `Prism is the mock server of [Stoplight](https://github.com/stoplightio/prism) (${prism}), which validates the same request`,
+    "and answers with the example of the OpenAPI document: no cell is computed, no token verified, nothing counted. Both are",
+    `warm, and measured in turn: the ratio is the median of ${pairs} pairs.`,
     "",
     aboutFirstByte,
   ].join("\n"),
@@ -41,6 +66,7 @@ export const throughput: Bench = {
           times,
         ),
         atMost("resident memory afterwards", measured.bytes, maxBytes, mebibytes),
+        ...(await prismRows(service)),
         ...(await firstByteRows(service)),
       ] satisfies Row[];
     }),
@@ -70,6 +96,57 @@ async function startPlainServer(answer: unknown): Promise<Server> {
   child.send({ answer });
   const [url] = await once(child, "message", { signal: AbortSignal.timeout(60_000) });
   return { process: child, url: z.string().parse(url), token: "any" };
+}
+
+/** Installs Prism in a folder of its own, as nothing else of the project needs it, and serves its mock beside the service. */
+async function prismRows(service: Server): Promise<Row[]> {
+  const what = "requests a second, over Prism's mock";
+  const folder = temporaryFolder("bench-prism-");
+  try {
+    const install = [
+      "install",
+      "--prefix",
+      folder.path,
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      prism,
+    ];
+    try {
+      await promisify(execFile)("npm", install, { timeout: 300_000 });
+    } catch {
+      return [shown(what, "not measured: Prism could not be installed")];
+    }
+    return await withServer(await startPrism(folder.path), async (mock) => {
+      await load(mock, warmUpMilliseconds);
+      const ratios: number[] = [];
+      for (let pair = 0; pair < pairs; pair++) {
+        const own = await load(service, measuredMilliseconds);
+        ratios.push(own / (await load(mock, measuredMilliseconds)));
+      }
+      return [atLeast(what, median(ratios), minPrismRatio, times)];
+    });
+  } finally {
+    folder.remove();
+  }
+}
+
+async function startPrism(folder: string): Promise<Server> {
+  const port = await chosenPort(0);
+  const document = fileURLToPath(new URL("../../docs/openapi.json", import.meta.url));
+  const program = join(folder, "node_modules/@stoplight/prism-cli/dist/index.js");
+  const child = spawn(process.execPath, [program, "mock", "-p", String(port), document], { stdio: "ignore" });
+  const url = `http://127.0.0.1:${port}`;
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return { process: child, url, token: "any" };
+    await wait(300);
+  }
+  child.kill();
+  throw new Error("Prism does not listen");
 }
 
 const boundary = [
