@@ -484,7 +484,7 @@ export interface components {
          */
         readonly Ipv6Address: string;
         /**
-         * @description Reserved: alone it is refused, beside another identifier it is ignored.
+         * @description Reserved: alone it is refused, with another identifier it is ignored.
          * @example 123456789@example.com
          */
         readonly NetworkAccessIdentifier: string;

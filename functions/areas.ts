@@ -32,7 +32,7 @@ export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][
 /** The id of an endpoint. */
 export type EndpointId = (typeof endpoints)[number]["id"];
 
-/** Areas of protocols whose clients know them: they are beside the API, and its document leaves them out. */
+/** Areas of protocols whose clients know them: they are no part of the API, and its document leaves them out. */
 const protocolAreas = [oauth2Area] as const;
 
 /** Every endpoint of a protocol. */

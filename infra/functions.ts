@@ -247,7 +247,7 @@ export const functionRecords: Readonly<
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
-  // The key of the pseudonyms that it returns is beside that of access records.
+  // The key of the pseudonyms that it returns is in the table of that of access records.
   "device-identifier/retrieve-ppid": {
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records", "device-ppids"),

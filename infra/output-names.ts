@@ -1,7 +1,7 @@
 import type { QueueName } from "../shared/sqs/queues.ts";
 import type { Table } from "../shared/table.ts";
 
-/** The outputs of the stacks beside those of tables and queues. */
+/** The outputs of the stacks other than those of tables and queues. */
 export const outputNames = {
   apiAddress: "ApiAddress",
   apiRecordTarget: "ApiRecordTarget",
@@ -12,7 +12,7 @@ export const outputNames = {
   signingKey: "SigningKeySecretArn",
 } as const;
 
-/** An output beside those of tables and queues. */
+/** An output other than those of tables and queues. */
 export type OutputName = (typeof outputNames)[keyof typeof outputNames];
 
 /** The stack output that holds a table's name, such as `QosProfilesTableName`; outputs have letters and digits only. */

@@ -4,7 +4,7 @@ import type { QueueName } from "../shared/sqs/queues.ts";
 import type { Table } from "../shared/table.ts";
 import { type OutputName, queueOutput, tableOutput } from "./output-names.ts";
 
-/** What the console of CloudFormation shows beside the outputs that are not of tables or queues. */
+/** What the console of CloudFormation says of the outputs that are not of tables or queues. */
 const descriptions: Readonly<Record<OutputName, string>> = {
   ApiAddress: "The address of the API",
   ApiRecordTarget: "What a DNS record of the API's host name points to",

@@ -6,7 +6,7 @@ export const stackName = "NetworkCapabilities";
 /** The name of the template with the tables in the assembly, in any stage. */
 export const dataStackName = `${stackName}Data`;
 
-/** The CloudFormation stack of each stage, beside its tables: a deployment of one never changes the other. */
+/** The CloudFormation stack of each stage, without its tables: a deployment of one never changes the other. */
 export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-dev`, prod: stackName };
 
 /** The name of the template with the alarms of the whole service in the assembly, in any stage. */
@@ -15,7 +15,7 @@ export const monitoringStackName = `${stackName}Monitoring`;
 /** The name of the template that imports densities in the assembly, in any stage. */
 export const densityImportStackName = `${stackName}DensityImport`;
 
-/** The CloudFormation stack that imports densities, beside that of a stage. */
+/** The CloudFormation stack that imports densities, in addition to that of a stage. */
 export function densityImportStackOf(name: string): string {
   return `${name}-density-import`;
 }

@@ -109,7 +109,7 @@ export const ipv4Address = z
   })
   .check(
     z.refine(({ privateAddress, publicPort }) => privateAddress !== undefined || publicPort !== undefined, {
-      message: "must have privateAddress or publicPort beside publicAddress",
+      message: "must have privateAddress or publicPort in addition to publicAddress",
     }),
     z.meta({
       id: "Ipv4Address",
@@ -141,7 +141,7 @@ const networkAccessIdentifier = z.string().check(
   z.regex(/^[^@\s]+@[^@\s]+$/, "must be local@domain"),
   z.meta({
     id: "NetworkAccessIdentifier",
-    description: "Reserved: alone it is refused, beside another identifier it is ignored.",
+    description: "Reserved: alone it is refused, with another identifier it is ignored.",
     examples: ["123456789@example.com"],
   }),
 );

@@ -1,6 +1,6 @@
 /** The parts of an OpenAPI 3.1 document that the reference shows, and how they are found. */
 
-/** A reference to a component; what stands beside it replaces members of the component. */
+/** A reference to a component; what stands next to it replaces members of the component. */
 interface Reference {
   readonly $ref: string;
 }

@@ -49,7 +49,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Members of GeoJSON that say nothing of an area, or nothing new. */
 const known = new Set(["type", "coordinates", "geometry", "geometries", "features", "bbox", "properties"]);
 
-/** Collects polygons from a value, and what is beside them. */
+/** Collects polygons from a value, and what else is in it. */
 class Reader {
   readonly rings: Point[][] = [];
   #holes = 0;

@@ -5,7 +5,7 @@ import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
 import { securityHeaders } from "./security.ts";
 import { consoleWebsite } from "./website.ts";
 
-/** Made by `tools/build-console.ts`, beside the function's bundle. */
+/** Made by `tools/build-console.ts`, next to the function's bundle. */
 const folder = new URL("./console/", import.meta.url);
 
 /** The media types by the names of files. */

@@ -10,7 +10,7 @@ import {
 import type { Construct } from "constructs";
 
 /**
- * A role with all its rights in one policy of its own, not in a resource beside it: a stack takes 500 resources, and
+ * A role with all its rights in one policy of its own, not in a resource of its own: a stack takes 500 resources, and
  * what uses the role depends on its rights too.
  */
 export class ServiceRole extends Role {

@@ -123,7 +123,7 @@ describe("the audience", () => {
     expect(await verifyBy(entry, { aud: undefined, client_id: undefined })).toBeUndefined();
   });
 
-  test("callerOf refuses a token whose aud names another service, also beside another claim for the audience", async () => {
+  test("callerOf refuses a token whose aud names another service, even with another claim for the audience", async () => {
     const entry = { audience: ["maps", "network-capabilities"], audienceClaim: "client_id" };
     const claims = { client_id: "maps", sub: "maps" };
 

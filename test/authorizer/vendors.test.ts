@@ -24,7 +24,7 @@ interface Vendor {
   /** Where the shapes of the tokens are documented. */
   readonly sources: readonly string[];
   readonly iss: string;
-  /** The members of the header beside `kid` and `alg`. */
+  /** The members of the header other than `kid` and `alg`. */
   readonly header: Members;
   /** What an application gets by client credentials, with the scope `qos-profiles:read` and one of another service. */
   readonly application: Members;
@@ -38,7 +38,7 @@ interface Vendor {
   readonly withoutScope: Members;
   /** What a token for another service has instead. */
   readonly elsewhere: Members;
-  /** What the server gives a client beside the access token. */
+  /** What the server gives a client with the access token. */
   readonly identity: Members;
 }
 

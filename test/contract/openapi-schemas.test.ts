@@ -19,7 +19,7 @@ test("every property of the OpenAPI document has a description of its own or by 
 
 test.each([
   ["an identifier", { phoneNumber: "+34600000001" }, true],
-  ["an identifier beside a member that is not known", { phoneNumber: "+34600000001", imei: "1" }, true],
+  ["an identifier with an unknown member", { phoneNumber: "+34600000001", imei: "1" }, true],
   ["members that are not known alone", { imei: "490154203237518" }, false],
   ["nothing", {}, false],
 ])("the device schema in the OpenAPI document, given %s, %j, accepts it: %s", (_, device, accepted) => {
@@ -37,7 +37,7 @@ test("every body of the OpenAPI document has examples", () => {
   expect(bodies.map(({ pointer }) => pointer)).toEqual(medias.map(({ pointer }) => pointer));
 });
 
-test("every example of the OpenAPI document is valid under the schema beside it", () => {
+test("every example of the OpenAPI document is valid under its schema", () => {
   for (const { pointer, name, value } of shown) {
     expect(schemaFaults(`${pointer}/schema`, value), `${pointer} ${name}`).toEqual([]);
   }

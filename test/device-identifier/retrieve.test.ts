@@ -46,11 +46,11 @@ describe("200", () => {
   });
 
   test.each([
-    ["a phone number beside an address", { ...ipv6, ...phone }, phone],
-    ["an IPv4 address beside an IPv6 address", { ...ipv6, ...ipv4 }, ipv4],
+    ["a phone number and an address", { ...ipv6, ...phone }, phone],
+    ["an IPv4 address and an IPv6 address", { ...ipv6, ...ipv4 }, ipv4],
     ["all of them", { ...reserved, ...ipv6, ...ipv4, ...phone }, phone],
-    ["one beside a reserved one", { ...phone, ...reserved }, phone],
-    ["a known one beside an unknown one", { ...phone, ...unknown }, phone],
+    ["one and a reserved one", { ...phone, ...reserved }, phone],
+    ["a known one and an unknown one", { ...phone, ...unknown }, phone],
   ])("POST /retrieve-identifier returns the identifier it used unchanged: %s", async (_, device, used) => {
     expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
   });
@@ -68,7 +68,7 @@ describe("400", () => {
   test.each([
     ["a malformed access identifier", { device: { networkAccessIdentifier: "nobody" } }],
     [
-      "a malformed access identifier beside a good one",
+      "a malformed access identifier and a good one",
       { device: { ...phone, networkAccessIdentifier: "nobody" } },
     ],
     ["a malformed IPv6 address", { device: { ipv6Address: "1::2::3" } }],

@@ -104,7 +104,7 @@ export const refusedContexts = {
   manyIssuers: { TRUSTED_ISSUERS: JSON.stringify(manyIssuers) },
 } as const;
 
-/** What is written beside the templates, for what they do not have. */
+/** What is written with the templates, for what they do not have. */
 export const notesFile = "notes.json";
 
 const acknowledgement = z.object({ path: z.string(), rule: z.string(), reason: z.string() });

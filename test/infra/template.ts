@@ -61,7 +61,7 @@ export function sharedTemplate(name: SharedName): Template {
   return parse(sharedText(name));
 }
 
-/** What was written down beside the templates. */
+/** What was written down with the templates. */
 export function readNotes(): Notes {
   return notesSchema.parse(JSON.parse(readFileSync(join(sharedService.templates, notesFile), "utf8")));
 }

@@ -8,7 +8,7 @@ import { privateJwk } from "../../shared/tokens/token.ts";
 import type { OwnService } from "../support/own-service.ts";
 import type { KeyPair } from "../support/signed.ts";
 
-/** The key of the demo's client, as beside its record. */
+/** The private key of the demo's client. */
 export function demoKey(): KeyPair {
   const jwk = privateJwk.parse(JSON.parse(readFileSync("tools/demo/client-key.json", "utf8")));
   return {

@@ -399,7 +399,7 @@ describe("jwt-bearer", () => {
     expect(await forSubscriber({ jti })).toMatchObject(invalidGrant);
   });
 
-  test("POST /oauth2/token takes client authentication beside the assertion only of the same client", async () => {
+  test("POST /oauth2/token takes client authentication with the assertion only of the same client", async () => {
     const about = { sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` };
     const grant = async () => subscribersToken(await signed(shopKey, ofShop(about)));
     const of = (client_assertion: string) => ({ client_assertion_type: assertionType, client_assertion });
@@ -413,7 +413,7 @@ describe("jwt-bearer", () => {
     );
   });
 
-  test("POST /oauth2/token refuses a scope beside the assertion that is not the assertion's", async () => {
+  test("POST /oauth2/token refuses a scope with the assertion that is not the assertion's", async () => {
     const about = { sub: `tel:${ada.phoneNumber}`, scope: `${read} ${purpose}` };
     const grant = subscribersToken(await signed(shopKey, ofShop(about)));
     expect(await askForToken(service, { ...grant, scope: `${identify} ${purpose}` })).toMatchObject(

@@ -88,7 +88,7 @@ describe("200", () => {
     ],
     ["any address of its /64", { ipv6Address: "2001:0DB8:1:1:dead:beef:0:1" }, ofFirst],
     [
-      "an access identifier beside a phone number",
+      "an access identifier with a phone number",
       { phoneNumber: "+34600000001", networkAccessIdentifier: "a@b.example" },
       ofFirst,
     ],
@@ -138,7 +138,7 @@ describe("400", () => {
     ["an access identifier without @", { device: { networkAccessIdentifier: "nobody" } }],
     ["a bad second identifier", { device: { phoneNumber: "+34600000001", ipv6Address: "x" } }],
     [
-      "a bad port beside another fault",
+      "a bad port and another fault",
       { name: "ab", ...ipv4({ publicAddress: "203.0.113.10", publicPort: 70_000 }) },
     ],
     ["no JSON", "{'name':1}"],

@@ -39,7 +39,7 @@ const ofFormat: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 
 /**
- * Values that a schema of the document accepts, mostly: a pattern beside a format may refuse them.
+ * Values that a schema of the document accepts, mostly: a pattern with a format may refuse them.
  * @param named values of members of these names, which are better not made up.
  * @throws {Error} for a keyword that is not known.
  */

@@ -75,7 +75,7 @@ describe("the coverage of an area", () => {
     ],
     ["a clockwise ring with altitudes", polygon(west.map((place) => [...place, 300]).toReversed()), [west]],
     [
-      "a polygon beside an empty MultiPolygon",
+      "a polygon and an empty MultiPolygon",
       { type: "GeometryCollection", geometries: [polygon(west), { type: "MultiPolygon", coordinates: [] }] },
       [west],
     ],

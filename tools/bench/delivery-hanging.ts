@@ -70,7 +70,7 @@ async function measure(
     }
     const ratio = (of: keyof Times) => median(measured.map(([before, during]) => during[of] / before[of]));
     const row = (what: string, of: keyof Times) =>
-      atMost(`${what} beside hanging deliveries, over without`, ratio(of), maxRatio, times);
+      atMost(`${what} during hanging deliveries, over without`, ratio(of), maxRatio, times);
     return [
       shown("attempts that hung", attempts.text()),
       row("a request answered at once", "requestMilliseconds"),

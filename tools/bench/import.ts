@@ -49,7 +49,7 @@ export const imports: Bench = {
     "Runs with and without threads alternate, and the ratio is the median of the pairs. “Imported” is all of it, with a store",
     "that keeps nothing; its rows come through a pipe from another process, 24 hours of every cell of 2,035 tiles. The",
     "comparison is `csv-parse`, which parses rows of the same kind into objects and does nothing with them.",
-    "Devices have five identifiers each, and are checked before they are written. The embedded store is a thread beside the",
+    "Devices have five identifiers each, and are checked before they are written. The embedded store is a thread next to the",
     "import on the same processors.",
   ].join("\n"),
   run: async () => {

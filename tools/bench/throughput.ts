@@ -98,7 +98,7 @@ async function startPlainServer(answer: unknown): Promise<Server> {
   return { process: child, url: z.string().parse(url), token: "any" };
 }
 
-/** Installs Prism in a folder of its own, as nothing else of the project needs it, and serves its mock beside the service. */
+/** Installs Prism in a folder of its own, as nothing else of the project needs it, and serves its mock next to the service. */
 async function prismRows(service: Server): Promise<Row[]> {
   const what = "requests a second, over Prism's mock";
   const folder = temporaryFolder("bench-prism-");

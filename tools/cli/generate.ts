@@ -9,7 +9,9 @@ import type { Print } from "./print.ts";
 export function addGenerate(generating: Command, print: Print): void {
   generating
     .command("density")
-    .description("people in each cell and hour by a model of real cities, with the covered area beside them")
+    .description(
+      "people in each cell and hour by a model of real cities, and the covered area in a file of the same name",
+    )
     .requiredOption("--bbox <west,south,east,north>", "in degrees", boxOf)
     .requiredOption("--weeks <count>", "whole weeks of days", wholeNumber(1, 100))
     .option("--until <date>", "the day after the last one", dateOf, dayOf(new Date()))

@@ -52,7 +52,7 @@ export const quotaCodes = {
   tableWriteUnits: "L-AB614373",
 } as const;
 
-/** One quota, or what a table bears, beside what the stage can use of it. */
+/** One quota, or what a table bears, and what the stage can use of it. */
 export interface Check {
   readonly quota: string;
   /** Whether it is the account's or a table's. */
@@ -78,7 +78,7 @@ const [releases, releaseBytes] = [250, 5_000_000];
 const unreservedExecutions = 100;
 
 /**
- * What the stage can use of an account and of its tables, beside what they have.
+ * What the stage can use of an account and of its tables, and what they have.
  * @param expected requests; as many as its API lets through unless given.
  */
 export function checksOf(

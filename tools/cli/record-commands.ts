@@ -60,7 +60,7 @@ export function addDelete(deleting: Command, print: Print): void {
   for (const kind of kinds) {
     withStackOptions(deleting.command(`${kind} [identities...]`))
       .description(identities[kind])
-      .option("--file <file>", "one in each line, beside or instead of those named")
+      .option("--file <file>", "one in each line, with or instead of those named")
       .option("--dry-run", "say what would be deleted, and delete nothing")
       .action(async (named: string[], options: DeleteOptions) => {
         const all = [...new Set([...named, ...(await linesIn(options.file))])];

@@ -31,7 +31,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
     )
     .option(
       "--definitions <dir>",
-      "with --features: where the API definitions are; beside the features if absent",
+      "with --features: where the API definitions are; in the folder of the features if absent",
     )
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
     .option("--complete", "exit with 1 also when a scenario could not be run")

@@ -5,7 +5,7 @@ import type { oas31 } from "zod-openapi";
 
 const annotations = ["description", "examples"];
 
-/** Formats that say no more than the pattern beside them. */
+/** Formats that say no more than their pattern. */
 const formats = { "date-time": true, uuid: true } as const;
 
 /**

@@ -108,7 +108,7 @@ export function errorResponses(endpoint: Endpoint): ZodOpenApiResponsesObject {
 }
 
 /**
- * The one schema of errors, and beside the reference what this response has of it. Generators make one type for all
+ * The one schema of errors, and next to the reference what this response has of it. Generators make one type for all
  * responses, and validators check both (JSON Schema 2020-12, section 8.2.3.1).
  */
 function errorSchema(status: number, codes: readonly Code[]): oas31.SchemaObject {

@@ -97,7 +97,7 @@ export function isLease({ partitionKey }: Table, item: Readonly<Record<string, u
 }
 
 /**
- * Runs something that no import into some tables may run beside. Waits for those that do, and renews the leases until
+ * Runs something during which no import into some tables may run. Waits for those that do, and renews the leases until
  * it has ended: it may read for longer than a lease lasts. Tables are taken in the order in which they are named; all
  * who take several name them in one order, so that none waits for another that waits for it.
  * @param run gets what is to be called before each write, which throws when another import has begun.

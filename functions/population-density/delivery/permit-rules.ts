@@ -58,7 +58,7 @@ const failuresPerCaller = 2;
 const settlingMilliseconds = 10_000;
 
 /**
- * The permits whose workers will not give way: those that no limit refuses beside all the others, and those that are
+ * The permits whose workers will not give way: those that no limit refuses with all the others, and those that are
  * clearly older than one that is wanted.
  */
 export function settled(

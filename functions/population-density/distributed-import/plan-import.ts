@@ -37,8 +37,8 @@ import {
 import { refuseOtherStack, storageOf } from "./storage.ts";
 
 /**
- * Checks what the files say together and the days beside what is published of them, and plans how each is stored. Rows
- * are not read.
+ * Checks what the files say together, compares the days with what is published of them, and plans how each is stored.
+ * Rows are not read.
  * @throws {ImportError} that says why the import is refused.
  */
 export async function planImport(order: ImportOrder): Promise<void> {
@@ -162,7 +162,7 @@ function hoursOf(files: readonly CountedFile[]): ReadonlyMap<number, number> {
   return new Map([...hours].sort(([one], [other]) => one - other));
 }
 
-/** The days one after the other, each beside what those before it leave. */
+/** The days one after the other, each after what those before it leave. */
 async function plannedDays(
   { isRecounted, replay }: ImportOrder,
   storage: DayStorage,

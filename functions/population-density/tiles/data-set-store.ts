@@ -32,7 +32,7 @@ export function readDataSet(signal: AbortSignal): Promise<DataSet | undefined> {
 }
 
 /**
- * Whether an import may publish beside what is stored.
+ * Whether an import may add to what is stored.
  * @throws {ImportError} that says why not.
  */
 export async function checkPublishing(publishing: Publishing): Promise<void> {
@@ -50,7 +50,7 @@ export async function calendarWith(change: CalendarChange | undefined): Promise<
  * what they are answered from.
  * @param newestDay the latest observed date of the import; undefined for typical weekdays.
  * @param isReplay whether the same was published before: it is not refused for a K that was raised since.
- * @throws {ImportError} if it may not publish beside what is stored.
+ * @throws {ImportError} if it may not add to what is stored.
  */
 export async function recordPublishing(
   publishing: Publishing,

@@ -70,7 +70,7 @@ export interface ImportedData {
   /** Undefined for typical weekdays. */
   readonly newestDay?: string | undefined;
   readonly provenance?: Provenance | undefined;
-  /** Its observed days beside the typical weekdays before it. */
+  /** Its observed days compared with the typical weekdays before it. */
   readonly compared?: readonly ImportedDay[] | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface Publishing {
 }
 
 /**
- * Why an import must not publish beside what is stored: callers were promised a larger K, or would be answered from
+ * Why an import must not add to what is stored: callers were promised a larger K, or would be answered from
  * tiles of a precision that the import leaves as they are.
  * @returns undefined if it may.
  */

@@ -37,7 +37,7 @@ const runLength = 64;
 const bytesPerBit = runLength / 8;
 const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2 + 3) + 6 * cellsPerTile;
 
-/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 10 bytes beside its slots. */
+/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 10 bytes in addition to its slots. */
 export const maxItemBytes = hoursAt + hoursPerDay * maxHourBytes + checksumBytes;
 
 /**

@@ -99,7 +99,7 @@ test.each([
   ["a malformed MultiPolygon", { type: "MultiPolygon", coordinates: null }, "1 × malformed MultiPolygon"],
   ["an object without a type", {}, "1 × object without a type"],
   ["a box's other members", { west: 4.8, south: 45.7, east: 4.9, north: 45.8, name: "Lyon" }, "name"],
-])("parseGivenAreas names %s beside an area", (_, value, unused) => {
+])("parseGivenAreas names %s next to an area", (_, value, unused) => {
   const { remarks } = parseGivenAreas(JSON.stringify(polygon), JSON.stringify(value));
 
   expect(remarks).toEqual([`Not used: ${unused}.`]);

@@ -53,7 +53,7 @@ describe("the permits that hold a job back", () => {
     limitReached(permits, { host, caller, mode }, 10, now);
 
   test.each([
-    { by: "others beside one upload of its caller", own: 1, others: 4, ofOwn: false },
+    { by: "others and one upload of its caller", own: 1, others: 4, ofOwn: false },
     { by: "its caller's uploads to its host, and others", own: 3, others: 2, ofOwn: true },
   ])("isHeldBackByOwn is $ofOwn for a job that is held back by $by", ({ own, others, ofOwn }) => {
     const permits = [

@@ -78,7 +78,7 @@ describe("a distributed import writes what an import on one machine writes, byte
     }
   }
 
-  test("the distributed import writes the same items beside published ones: a larger area, a neighbour, a repeat", async () => {
+  test("the distributed import writes the same items next to published ones: a larger area, a neighbour, a repeat", async () => {
     const steps = [
       [aroundTheCorner, 1],
       [further, 1],

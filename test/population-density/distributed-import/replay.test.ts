@@ -22,7 +22,7 @@ import { sharedService } from "../../support/service.ts";
 
 useImports();
 
-/** Lets imports use an empty table of densities beside the parts and the journal. */
+/** Lets imports use an empty table of densities with the parts and the journal. */
 async function loseDensities(): Promise<void> {
   const own = declaredTable(densities, `densities-${randomUUID()}`);
   await createTables(sharedService.databaseEndpoint, embeddedCredentials, [own]);

@@ -199,7 +199,7 @@ describe("a tile's day", () => {
     );
   });
 
-  test("readTileDay reads the share of every cell within 1/4,096 of it, also beside hours without shares", () => {
+  test("readTileDay reads the share of every cell within 1/4,096 of it, also next to hours without shares", () => {
     const hours = everyHour(lowHour);
     const shares = Array.from({ length: cellsPerTile }, (_, cell) => 2 ** (-29 * Math.sin(cell) ** 2));
     for (const [cell, share] of shares.entries()) hours[5]?.setShare(cell, share);

@@ -69,7 +69,7 @@ export interface DensityImport {
   readonly precisions: readonly number[];
   /** K: cells with fewer people who were really counted are suppressed. */
   readonly threshold: number;
-  /** How many threads parse beside this one; if absent, as many as are worth starting for the files. */
+  /** How many threads parse in addition to this one; if absent, as many as are worth starting for the files. */
   readonly threads?: number | undefined;
   /** Checks everything and stores nothing. */
   readonly isDryRun?: boolean | undefined;

@@ -13,7 +13,7 @@ export interface ParserThreads extends Parser {
   readonly close: () => Promise<void>;
 }
 
-/** Chunks that wait at each thread beside the one that it parses, so that it goes on while this one writes rows. */
+/** Chunks that wait at each thread after the one that it parses, so that it goes on while this one writes rows. */
 const chunksWaiting = 4;
 
 /**

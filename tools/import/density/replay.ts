@@ -50,7 +50,7 @@ export interface Replayed {
 }
 
 /**
- * Makes the imports of the journal again, in their order, by the rules and beside the parts of their time, so that the
+ * Makes the imports of the journal again, in their order, by the rules and with the parts of their time, so that the
  * same bytes are published. Done twice, or again after an interruption, it ends with the same.
  * @throws {ImportError} before anything is stored, naming the files that are missing or differ.
  */
@@ -166,7 +166,7 @@ async function findFiles(
   };
 }
 
-/** Files that an import had beside those with people. */
+/** Files that an import had in addition to those with people. */
 function filesIn({ options }: JournalEntry): ImportedFile[] {
   if (options.command === "density") return options.coverage === undefined ? [] : [options.coverage];
   return typeof options.curve === "string" ? [] : [options.curve];

@@ -100,7 +100,7 @@ export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<
 }
 
 /**
- * How an import would divide what it covers beside the parts of a day.
+ * How an import would divide what it covers, given the parts of a day.
  * @param stored undefined for a day that was never published.
  * @throws {ImportError} for a part of another precision or threshold.
  */

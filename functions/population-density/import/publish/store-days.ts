@@ -22,7 +22,7 @@ import { type DayStored, storeTiles } from "./store-tiles.ts";
 import { callMilliseconds } from "./stored-spans.ts";
 
 /**
- * Whether a day may be stored beside what is published of it, and by these rules.
+ * Whether a day may be stored, given what is published of it, and by these rules.
  * @throws {ImportError} that says why not, and what can be done.
  */
 export async function checkDay(day: CountedDay, storage: DayStorage): Promise<void> {
