@@ -2,7 +2,7 @@
  * Whether benches run in their smallest size (`--brief`), to see that they work: what is measured then is not to be relied
  * on, and no bar is held.
  */
-export const isBrief = process.argv.includes("--brief");
+const isBrief = process.argv.includes("--brief");
 
 /** A size of a bench, and the smallest one with which it still runs through all of it. */
 export function sized(size: number, smallest: number): number {

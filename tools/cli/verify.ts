@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
-import type { Findings, ReportFormat } from "../verify/report.ts";
+import type { Findings } from "../verify/findings.ts";
+import type { ReportFormat } from "../verify/report.ts";
 import { addressForm, addressIn } from "./options.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
@@ -60,7 +61,10 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       }
       if (out !== undefined) await requireWritable(out);
       const findings = await findingsOf(base, options);
-      const { countsOf, report } = await import("../verify/report.ts");
+      const [{ countsOf }, { report }] = await Promise.all([
+        import("../verify/findings.ts"),
+        import("../verify/report.ts"),
+      ]);
       const text = await report(findings, format);
       if (out === undefined) print(text);
       else await writeFile(out, `${text}\n`);

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { AstBuilder, compile, GherkinClassicTokenMatcher, Parser } from "@cucumber/gherkin";
 import { CucumberHtmlStream } from "@cucumber/html-formatter";
 import { type Envelope, IdGenerator, SourceMediaType, TestStepResultStatus } from "@cucumber/messages";
-import type { Findings } from "./report.ts";
+import type { Findings } from "./findings.ts";
 
 /** What became of a scenario, as Cucumber's messages say it. */
 interface Result {

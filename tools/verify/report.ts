@@ -1,21 +1,7 @@
-import type { Outcome } from "./run-scenario.ts";
-import type { Skipped } from "./scenarios.ts";
-
-/** What was found of a service. */
-export interface Findings {
-  readonly url: string;
-  readonly outcomes: readonly Outcome[];
-  readonly skipped: readonly Skipped[];
-}
+import { countsOf, type Findings } from "./findings.ts";
 
 /** The form of a report. */
 export type ReportFormat = "text" | "json" | "junit" | "html";
-
-/** How many scenarios passed, failed and were skipped. */
-export function countsOf({ outcomes, skipped }: Findings) {
-  const failed = outcomes.filter(({ failure }) => failure !== undefined).length;
-  return { passed: outcomes.length - failed, failed, skipped: skipped.length };
-}
 
 /** A report for a person, a program, a CI system, or to hand on. */
 export async function report(findings: Findings, format: ReportFormat): Promise<string> {

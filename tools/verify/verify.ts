@@ -1,6 +1,6 @@
 import { tokenOf } from "../cli/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
-import type { Findings } from "./report.ts";
+import type { Findings } from "./findings.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios.ts";
 

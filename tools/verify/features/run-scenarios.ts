@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Findings } from "../report.ts";
+import type { Findings } from "../findings.ts";
 import type { Outcome } from "../run-scenario.ts";
 import type { Skipped } from "../scenarios.ts";
 import { readDefinitions } from "./definitions.ts";
