@@ -2,7 +2,7 @@ import { logFault } from "../../../shared/aws/log.ts";
 import { deadlineOf } from "./job.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
-import { workerWaitMilliseconds } from "./rules.ts";
+import { workerWaitMilliseconds } from "./waits.ts";
 
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;

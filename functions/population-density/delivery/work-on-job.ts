@@ -3,6 +3,7 @@ import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import type { Job, LastAttempt, PendingJob } from "./job.ts";
+import { messageState } from "./message-state.ts";
 import { isHeldBackByOwn, limitReached, type Permit } from "./permit-rules.ts";
 import { acquirePermit, releasePermit } from "./permits.ts";
 import type { Lease, WorkerPorts } from "./ports.ts";
@@ -11,16 +12,17 @@ import {
   type AttemptResult,
   attemptMilliseconds,
   dependsOnHost,
-  isNoteDue,
-  maxPermitWaitSeconds,
-  messageState,
   nextAttempt,
   nextStep,
-  permitWaitSeconds,
   type Step,
+} from "./rules.ts";
+import {
+  isNoteDue,
+  maxPermitWaitSeconds,
+  permitWaitSeconds,
   secondsUntilDue,
   workerWaitMilliseconds,
-} from "./rules.ts";
+} from "./waits.ts";
 
 /** A message of a job, as a worker receives it. */
 export interface JobMessage {

@@ -1,18 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
+import { messageState } from "../../../functions/population-density/delivery/message-state.ts";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
 import {
   attemptMilliseconds,
   isPossiblyDelivered,
-  messageState,
   nextAttempt,
   nextStep,
-  permitWaitSeconds,
   retryDelay,
   type SendResult,
-  secondsUntilDue,
 } from "../../../functions/population-density/delivery/rules.ts";
+import { permitWaitSeconds, secondsUntilDue } from "../../../functions/population-density/delivery/waits.ts";
 import {
   acceptanceMilliseconds,
   recordMilliseconds,
