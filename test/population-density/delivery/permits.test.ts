@@ -124,6 +124,23 @@ describe("a permit", () => {
     expect(memory.permits).toEqual([permit("a")]);
     expect(calls).toEqual(["read", "add"]);
   });
+
+  test("acquirePermit keeps its permit when an earlier try of its write lost its response", async () => {
+    const { memory, ports, others } = aStore();
+    const three = ["a", "b", "c"].map((id) => permit(id));
+    others.push(() => {
+      memory.permits = [...three, permit("e")];
+    });
+    expect(await acquirePermit(permit("e"), ports, signal)).toBe(undefined);
+    expect(memory.permits).toHaveLength(4);
+  });
+
+  test("acquirePermit removes expired permits", async () => {
+    const { memory, ports } = aStore();
+    memory.permits = ["a", "b", "c", "d"].map((id) => permit(id, { until: now }));
+    expect(await acquirePermit(permit("e"), ports, signal)).toBe(undefined);
+    expect(memory.permits).toEqual([permit("e")]);
+  });
 });
 
 /**
