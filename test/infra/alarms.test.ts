@@ -2,22 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { type AttemptResult, retryDelay } from "../../functions/population-density/delivery/rules.ts";
-import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { logId } from "../../shared/aws/log.ts";
 import { metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
-import { type QueueName, queues } from "../../shared/sqs/queues.ts";
 import { metricNames } from "../support/metric-names.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
   configured,
   deployed,
   eachStage,
-  functionOf,
   only,
-  queueOf,
   reference,
   resourcesOf,
   type Template,
@@ -55,16 +50,6 @@ const alarmsIn = (from: Template) =>
   resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, from)
     .filter(({ properties }) => !isPart(properties) && properties.Metrics === undefined)
     .map(({ properties, ...alarm }) => ({ ...alarm, properties: alarmProperties.parse(properties) }));
-
-const queueNames = Object.keys(queues) as QueueName[];
-
-function ofQueue(name: QueueName) {
-  return [{ Name: "QueueName", Value: { "Fn::GetAtt": [queueOf(name), "QueueName"] } }];
-}
-
-function ofFunction(id: FunctionId) {
-  return [{ Name: "FunctionName", Value: { Ref: functionOf(id) } }];
-}
 
 const filterProperties = z.object({
   FilterPattern: z.string(),
@@ -114,55 +99,6 @@ function alarmOn(metric: string, of: unknown) {
 }
 
 describe("nobody waits in vain without an alarm", () => {
-  const consumed = new Set(Object.values(functionRecords).map(({ consumes }) => consumes));
-
-  test.each(queueNames.filter((name) => !consumed.has(name)))(
-    "an alarm is raised at the first message in %s, which no function consumes",
-    (name) => {
-      expect(alarmOn("ApproximateNumberOfMessagesVisible", ofQueue(name)).Threshold).toBe(1);
-    },
-  );
-
-  const ending = [
-    ["JOB_EXPIRED", "population-density/deliver"],
-    ["JOB_EXPIRED", "population-density/sweep"],
-  ] as const;
-  test.each(ending)("an alarm is raised at the first log line %s of %s", (entry, id) => {
-    const filter = only(
-      countedIn(template).filter(
-        ({ LogGroupName, FilterPattern }) =>
-          isDeepStrictEqual(LogGroupName, logGroupOf(id)) && FilterPattern.includes(logId(entry)),
-      ),
-      "filters",
-    );
-    expect(filter.FilterPattern).toBe(`{ $.id = "${logId(entry)}" }`);
-    expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
-  });
-
-  test("an alarm is raised at the first answer that cannot be computed, and not for a sink that does not take it", () => {
-    const ofWorker = countedIn(template).filter(({ LogGroupName }) =>
-      isDeepStrictEqual(LogGroupName, logGroupOf("population-density/deliver")),
-    );
-    const filter = only(
-      ofWorker.filter(({ FilterPattern }) => FilterPattern.includes(logId("ATTEMPT"))),
-      "filters",
-    );
-    const outcome = "not computed" satisfies AttemptResult["outcome"];
-    expect(filter.FilterPattern).toBe(`{ ($.id = "${logId("ATTEMPT")}") && ($.outcome = "${outcome}") }`);
-    expect(alarmOn(filter.MetricName, []).Threshold).toBe(1);
-    expect(ofWorker.filter(({ FilterPattern }) => FilterPattern.includes(logId("JOB_FAILED")))).toEqual([]);
-  });
-
-  test("an alarm is raised when the account's functions are throttled every three seconds, not once", () => {
-    expect(alarmOn("Throttles", [])).toMatchObject({ Threshold: 100, Period: 300 });
-  });
-
-  test("an alarm is raised for jobs that no worker begins within an hour", () => {
-    const { Threshold } = alarmOn("OldestUnstartedJobSeconds", []);
-    expect(Threshold).toBeGreaterThan(2 * workerSeconds);
-    expect(Threshold).toBeLessThan(3_600);
-  });
-
   test("an alarm is raised for jobs about to expire and not for jobs on schedule", () => {
     const { Threshold } = alarmOn("OldestJobSeconds", []);
     const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
@@ -172,16 +108,6 @@ describe("nobody waits in vain without an alarm", () => {
     expect(Threshold).toBeGreaterThan(longest.reduce((sum, seconds) => sum + seconds, 0));
     expect(Threshold).toBeLessThan(86_400);
   });
-});
-
-test("alarms are raised at a failed rotation and for an old signing key, unless the operator replaces it", () => {
-  expect(alarmOn("Errors", ofFunction("keys/rotate")).Threshold).toBe(1);
-  expect(alarmOn("SigningKeyAgeDays", []).Threshold).toBeGreaterThan(30);
-  const without = alarmsIn(configured).filter(
-    ({ properties: { Dimensions, MetricName } }) =>
-      MetricName === "SigningKeyAgeDays" || isDeepStrictEqual(Dimensions, ofFunction("keys/rotate")),
-  );
-  expect(without).toEqual([]);
 });
 
 test("every alarm notifies the topic that is set, when it is raised and when it is over, except parts of composite alarms", () => {
@@ -222,16 +148,3 @@ test("an alarm of each endpoint's function names the endpoint's summary", () => 
   );
   expect(unnamed.map(({ id }) => id)).toEqual([]);
 });
-
-const workerSeconds = 300;
-
-/** The log group of a function, as its properties name it. */
-function logGroupOf(id: FunctionId): unknown {
-  return only(
-    resourcesOf(
-      "AWS::Lambda::Function",
-      z.object({ LoggingConfig: z.object({ LogGroup: reference }) }),
-    ).filter(({ logicalId }) => logicalId === functionOf(id)),
-    "functions",
-  ).properties.LoggingConfig.LogGroup;
-}

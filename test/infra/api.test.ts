@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { localSettings } from "../../infra/settings.ts";
 import type { Throttling } from "../../infra/stage.ts";
 import { stageThrottling } from "../../infra/throttling.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
@@ -9,7 +8,6 @@ import {
   configured,
   eachStage,
   only,
-  reference,
   resourcesOf,
   sharedTemplate,
   type Template,
@@ -93,13 +91,6 @@ describe.each(eachStage)("API of %s", (stage, from) => {
     expect(account.deletionPolicy).toBe("Retain");
   });
 
-  test(`the stage ${stage} throttles each method as stageThrottling says and logs it in no other way`, () => {
-    // The template of dev allows pages of this machine, which ask first.
-    const expected = settingsFor(stage === "dev" ? { stage, ...localSettings } : { stage });
-    expect(properties.MethodSettings).toHaveLength(expected.length);
-    expect(properties.MethodSettings).toEqual(expect.arrayContaining(expected));
-  });
-
   // https://github.com/hashicorp/terraform-provider-aws/issues/15855
   test(`the stage ${stage} has no setting for ANY, and few patches, as API Gateway refuses others`, () => {
     expect(properties.MethodSettings.filter(({ HttpMethod }) => HttpMethod === "ANY")).toEqual([]);
@@ -107,18 +98,6 @@ describe.each(eachStage)("API of %s", (stage, from) => {
       ({ HttpMethod: _verb, ResourcePath: _path, ...fields }) => Object.keys(fields),
     );
     expect(patches.length).toBeLessThanOrEqual(stage === "prod" ? 90 : 120);
-  });
-
-  test(`the stage ${stage} traces requests only if it is prod`, () => {
-    expect(properties.TracingEnabled).toBe(stage === "prod");
-  });
-
-  test(`the API of ${stage} requires TLS 1.2 under its own host name too`, () => {
-    expect(apiOf(from)).toMatchObject({
-      SecurityPolicy: "TLS_1_2",
-      EndpointConfiguration: { Types: ["REGIONAL"] },
-      DisableExecuteApiEndpoint: false,
-    });
   });
 });
 
@@ -153,18 +132,6 @@ describe("a host name of the operator's", () => {
     });
     // What API Gateway goes by in the end is the policy of the API.
     expect(apiOf(configured).SecurityPolicy).toBe("TLS_1_2");
-  });
-
-  test("a custom domain maps its root to the stage", () => {
-    const { properties } = only(
-      resourcesOf(
-        "AWS::ApiGateway::BasePathMapping",
-        z.strictObject({ DomainName: reference, RestApiId: reference, Stage: reference }),
-        configured,
-      ),
-      "mappings",
-    );
-    expect(properties.Stage.Ref).toBe(stageOf(configured).logicalId);
   });
 
   test("a custom domain leaves AWS's host name open until awsHost closes it, with a deployment of the API each", () => {

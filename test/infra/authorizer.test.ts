@@ -4,7 +4,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { tokenWith } from "../support/client.ts";
 import { everyScope } from "../support/scopes.ts";
-import { functionOf, only, resourcesOf, textOf } from "./template.ts";
+import { functionOf, only, resourcesOf } from "./template.ts";
 
 const authorizerProperties = z.object({
   Type: z.string(),
@@ -33,9 +33,6 @@ const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
 /** API Gateway refuses a longer resource in the policy of an authorizer. */
 const policyResourceCharacters = 512;
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
-const maxAuthorizers = 10;
-
 /** As long as region, account and API can be. */
 const longestStage = "arn:aws-us-gov:execute-api:ap-southeast-15:123456789012:abcdefghij/live";
 
@@ -49,23 +46,6 @@ const variables = only(
   "authorizer functions",
 ).properties.Environment.Variables;
 const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
-
-test("each scope has one authorizer, and there are no more than an API may have", () => {
-  expect(authorizers.length).toBe(everyScope.length);
-  expect(authorizers.length).toBeLessThanOrEqual(maxAuthorizers);
-  for (const one of authorizers) expect(one.properties).toEqual(properties);
-});
-
-test("the authorizers read the Authorization header and run the authorizer function", () => {
-  expect(properties.Type).toBe("TOKEN");
-  expect(properties.IdentitySource).toBe("method.request.header.Authorization");
-  expect(textOf(properties.AuthorizerUri)).toContain(functionOf("authorizer/authorize"));
-});
-
-test("API Gateway caches an authorizer's policy for less than an hour", () => {
-  expect(properties.AuthorizerResultTtlInSeconds).toBeGreaterThanOrEqual(1);
-  expect(properties.AuthorizerResultTtlInSeconds).toBeLessThan(3_600);
-});
 
 test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
   "the authorizers pass a token with the scheme %s on",
@@ -92,15 +72,6 @@ test.each([
   ["nothing", ""],
 ])("the authorizers refuse %s without running a function", (_case, sent) => {
   expect(sent).not.toMatch(expression);
-});
-
-test("the authorizer is given each declared route, with a wildcard for each parameter", () => {
-  const expected = declared.filter(({ scope }) => scope !== null);
-  expect(
-    Object.entries(opened)
-      .flatMap(([scope, patterns]) => patterns.map((one) => `${scope} ${one}`))
-      .sort(),
-  ).toEqual(expected.map(({ scope, route }) => `${scope} ${route.replaceAll(/\{[^}]+\}/g, "*")}`).sort());
 });
 
 test.each(everyScope)("the scope %s allows exactly the endpoints that declare it", (scope) => {

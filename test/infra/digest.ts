@@ -32,13 +32,20 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::DynamoDB::Table": ({ AttributeDefinitions: _, ...properties }) => members(properties),
   "AWS::ApiGateway::RestApi": ({ Description: _, ...properties }) => members(properties),
   "AWS::ApiGateway::Authorizer": members,
+  "AWS::ApiGateway::BasePathMapping": members,
+  "AWS::ApiGateway::DomainName": members,
+  "AWS::ApiGateway::Stage": ({ AccessLogSetting: _, MethodSettings, ...properties }) =>
+    `${members(properties)}, MethodSettings: ${settingsIn(MethodSettings)}`,
   "AWS::CodeDeploy::DeploymentGroup": members,
   "AWS::Events::Rule": members,
+  "AWS::KMS::Key": members,
   "AWS::Lambda::EventSourceMapping": members,
   "AWS::Lambda::Permission": members,
   "AWS::Logs::LogGroup": members,
   "AWS::Logs::MetricFilter": members,
+  "AWS::Route53::RecordSet": members,
   "AWS::SQS::Queue": members,
+  "AWS::SQS::QueuePolicy": members,
   "AWS::SecretsManager::RotationSchedule": members,
   "AWS::SecretsManager::Secret": members,
 };
@@ -49,6 +56,26 @@ function members({ Tags: _, ...properties }: Readonly<Record<string, unknown>>):
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${text(value)}`)
     .sort()
+    .join(", ");
+}
+
+const methodSettings = z.array(
+  z.strictObject({
+    HttpMethod: z.string(),
+    ResourcePath: z.string(),
+    ThrottlingBurstLimit: z.number(),
+    ThrottlingRateLimit: z.number(),
+  }),
+);
+
+/** `/path GET 10/5, …`: requests a second and at once that a stage lets through to a method. */
+function settingsIn(value: unknown): string {
+  return methodSettings
+    .parse(value)
+    .map(
+      ({ HttpMethod, ResourcePath, ThrottlingBurstLimit: burst, ThrottlingRateLimit: rate }) =>
+        `${ResourcePath.replaceAll("~1", "/")} ${HttpMethod} ${rate}/${burst}`,
+    )
     .join(", ");
 }
 
@@ -128,5 +155,5 @@ export function digestOf(from: Template): string {
     },
   );
   const all = [...resources.sort(), "", ...routesIn(from), "", ...rightsIn(from), ""].join("\n");
-  return all.replaceAll(/(CurrentVersion\w{8})\w{32}/g, "$1…");
+  return all.replaceAll(/((?:CurrentVersion|ApiDeployment)\w{8})\w{32}/g, "$1…");
 }

@@ -9,7 +9,6 @@ import {
   arnOf,
   attribute,
   configured,
-  deployed,
   eachStage,
   functionOf,
   only,
@@ -21,7 +20,6 @@ import {
   statementsOf,
   type Template,
   tableArnOf,
-  template,
   textOf,
 } from "./template.ts";
 
@@ -111,12 +109,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   // Of the service's stack; imports have one of their own.
   const onlyInStage: readonly OptionalFunctionId[] = stage === "prod" ? ["releases/check"] : [];
-
-  test(`${stage} has one function for each endpoint and internal record, those of its releases, and no other`, () => {
-    expect(functions.map(({ properties }) => properties.Description).sort()).toEqual(
-      [...functionIds, ...onlyInStage].sort(),
-    );
-  });
 
   test(`each function of ${stage} has its own bundle, role and log group`, () => {
     for (const part of [
@@ -316,27 +308,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
   });
-});
-
-test("the functions have the same logical ids in every stage, but for those of releases", () => {
-  const namesIn = (from: Template) =>
-    resourcesOf("AWS::Lambda::Function", z.unknown(), from)
-      .map(({ logicalId }) => logicalId)
-      .filter((name) => !name.startsWith("ReleasesCheck"));
-  expect(namesIn(sharedTemplate("localProd"))).toEqual(namesIn(template));
-});
-
-test("a stage that does not ask for the token endpoint has nothing of it but its tables", () => {
-  const ofTokens = (from: Template) =>
-    Object.entries(from.Resources)
-      .filter(([logicalId, resource]) => /oauth2/i.test(logicalId + JSON.stringify(resource)))
-      .map(([logicalId]) => logicalId);
-  const tablesIn = (from: Template) =>
-    resourcesOf("AWS::DynamoDB::Table", z.unknown(), from).map(({ logicalId }) => logicalId);
-
-  expect(ofTokens(deployed)).toEqual([]);
-  expect(ofTokens(configured).length).toBeGreaterThan(20);
-  expect(tablesIn(deployed)).toEqual(tablesIn(configured));
 });
 
 test("the setting reservedConcurrency reserves executions for the named functions alone", () => {

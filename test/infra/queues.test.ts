@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { queueOutput } from "../../infra/output-names.ts";
 import { stages } from "../../infra/stage.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
@@ -21,8 +20,6 @@ import {
   sharedTemplate,
   statementsOf,
   type Template,
-  template,
-  textOf,
 } from "./template.ts";
 
 const queueProperties = z.object({
@@ -35,20 +32,6 @@ const queueProperties = z.object({
 const queuePolicyProperties = z.object({
   PolicyDocument: z.object({ Statement: z.array(z.unknown()) }),
   Queues: z.array(reference),
-});
-
-const keyProperties = z.object({
-  KeyPolicy: z.object({
-    Statement: z.tuple([
-      z.strictObject({
-        Effect: z.literal("Allow"),
-        Action: z.string(),
-        Principal: z.strictObject({ AWS: z.unknown() }),
-        Resource: z.string(),
-      }),
-      z.unknown(),
-    ]),
-  }),
 });
 
 /** Strict: a filter or a switch would keep messages from their function, a window would keep them waiting. */
@@ -80,24 +63,15 @@ const maxWorkers = 100;
 
 describe("queues", () => {
   const made = resourcesOf("AWS::SQS::Queue", queueProperties);
-  const key = only(resourcesOf("AWS::KMS::Key", keyProperties), "keys");
   const propertiesOf = (name: QueueName) =>
     only(
       made.filter(({ logicalId }) => logicalId === queueOf(name)),
       name,
     ).properties;
 
-  test("each described queue is one queue of the template, and there is no other", () => {
-    expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(names.map((name) => queueOf(name)).sort());
-  });
-
   describe.each(names)("%s", (name) => {
     const properties = propertiesOf(name);
     const { deadLetters } = queueDescription(name);
-
-    test(`the queue ${name} is encrypted with the stack's key`, () => {
-      expect(properties.KmsMasterKeyId).toEqual(arnOf(key.logicalId));
-    });
 
     test(`the queue ${name} refuses requests without TLS and allows nobody outside the account`, () => {
       const policy = only(
@@ -124,10 +98,6 @@ describe("queues", () => {
         keptDead ?? properties.MessageRetentionPeriod,
       );
     });
-
-    test(`the queue ${name} has its URL among the outputs`, () => {
-      expect(template.Outputs[queueOutput(name)]?.Value).toEqual({ Ref: queueOf(name) });
-    });
   });
 
   test("every consumed queue has a dead-letter queue, and every other queue is one", () => {
@@ -137,25 +107,6 @@ describe("queues", () => {
       consumed.has(name) ? queueDescription(name).deadLetters === undefined : !forDead.has(name),
     );
     expect(dropping).toEqual([]);
-  });
-
-  test("no dead letter returns to a queue that it has left", () => {
-    const later = names.filter((name, index) => {
-      const { deadLetters } = queueDescription(name);
-      return deadLetters !== undefined && names.indexOf(deadLetters.queue) >= index;
-    });
-    expect(later).toEqual([]);
-  });
-
-  test("a dead-letter queue allows more receives than the queue before it, whose count continues", () => {
-    const maxReceives = (name: QueueName) => queueDescription(name).deadLetters?.maxReceiveCount;
-    const unread = names.filter((name) => {
-      const next = queueDescription(name).deadLetters?.queue;
-      return (
-        next !== undefined && (maxReceives(next) ?? Number.POSITIVE_INFINITY) <= (maxReceives(name) ?? 0) + 1
-      );
-    });
-    expect(unread).toEqual([]);
   });
 
   test("a message outlives the longest schedule of attempts that SINK_RETRY_SECONDS may set", () => {
@@ -168,34 +119,6 @@ describe("queues", () => {
       1 + (maxWaits ?? 0) + 1,
     );
   });
-
-  test("the key policy allows policies of the account alone", () => {
-    const [{ Principal, Resource }] = key.properties.KeyPolicy.Statement;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: how `textOf` writes a reference.
-    expect(textOf(Principal.AWS)).toBe("arn:${AWS::Partition}:iam::${AWS::AccountId}:root");
-    // In the policy of a key, `*` is this key.
-    expect(Resource).toBe("*");
-  });
-
-  test("the key policy denies grants that no AWS service makes", () => {
-    const [, second] = key.properties.KeyPolicy.Statement;
-    expect(second).toEqual({
-      Effect: "Deny",
-      Principal: { AWS: "*" },
-      Action: "kms:CreateGrant",
-      Resource: "*",
-      // Also when the request says nothing of it, because it comes from no service.
-      Condition: { BoolIfExists: { "kms:GrantIsForAWSResource": "false" } },
-    });
-  });
-
-  test.each(eachStage)(
-    "the key of %s is retained exactly when the data that it encrypts is",
-    (stage, from) => {
-      const { deletionPolicy } = only(resourcesOf("AWS::KMS::Key", keyProperties, from), "keys");
-      expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
-    },
-  );
 });
 
 /** How a mapping names what it calls: a function by its name, an alias behind it. */
@@ -225,10 +148,6 @@ describe.each([
     expect(made).toEqual(expect.arrayContaining(wanted));
   });
 
-  test(`no two functions of ${stage} consume the same queue`, () => {
-    expect(new Set(consumers.map(({ queue }) => queue)).size).toBe(consumers.length);
-  });
-
   test(`the consumers of ${stage} together use a small part of the account's concurrency`, () => {
     const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);
     expect(workers.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(maxWorkers);
@@ -245,12 +164,6 @@ describe.each([
       mappings.filter(({ properties }) => isDeepStrictEqual(properties.FunctionName, nameOf(id, from))),
       "mappings",
     );
-
-    test(`${id} of ${stage} gets one message at a time, and reports failed ones, which it may hide`, () => {
-      expect(mapping.properties.BatchSize).toBe(1);
-      expect(mapping.properties.FunctionResponseTypes).toEqual(["ReportBatchItemFailures"]);
-      expect(functionRecords[id].queues?.[queue] ?? []).toContain("ChangeMessageVisibility");
-    });
 
     test(`${id} of ${stage} knows how many of it run at a time: as many as the setting says`, () => {
       expect(worker.Environment.Variables.MAX_WORKERS).toBe(maxWorkersSet);

@@ -12,8 +12,6 @@ import {
   servedIn,
   statementsOf,
   type Template,
-  template,
-  textOf,
 } from "./template.ts";
 
 const aliasProperties = z.strictObject({
@@ -65,19 +63,7 @@ function groupOf(id: FunctionId, from: Template) {
 }
 
 describe.each(released)("a release of %s", (id) => {
-  const { properties: alias } = aliasOf(id, deployed);
   const { properties: group } = groupOf(id, deployed);
-
-  test(`a release of ${id} is a version of its own, kept when replaced and deleted when rolled back`, () => {
-    expect(alias.Name).toBe("live");
-    const version = deployed.Resources[alias.FunctionVersion["Fn::GetAtt"][0]];
-    expect(version).toMatchObject({
-      Type: "AWS::Lambda::Version",
-      Properties: { FunctionName: { Ref: functionOf(id) } },
-      DeletionPolicy: "RetainExceptOnCreate",
-      UpdateReplacePolicy: "Retain",
-    });
-  });
 
   test(`a release of ${id} gets no request before its alarms watch the new version`, () => {
     expect(aliasOf(id, deployed).dependsOn).toEqual(
@@ -121,33 +107,6 @@ describe("the check of a release", () => {
 });
 
 describe("what callers reach is released", () => {
-  const permissions = resourcesOf(
-    "AWS::Lambda::Permission",
-    z.object({ FunctionName: z.unknown(), Principal: z.string() }),
-    deployed,
-  ).map(({ properties }) => properties);
-
-  test("nobody but Secrets Manager may call a function without its alias", () => {
-    const aliases = new Set(released.map((id) => `\${${aliasOf(id, deployed).logicalId}}`));
-    const past = permissions.filter(({ FunctionName }) => !aliases.has(textOf(FunctionName)));
-    expect(past).toEqual([
-      {
-        FunctionName: { "Fn::GetAtt": [functionOf("keys/rotate"), "Arn"] },
-        Principal: "secretsmanager.amazonaws.com",
-      },
-    ]);
-  });
-
-  test("API Gateway calls the authorizer by its alias", () => {
-    const uri = z.object({ AuthorizerUri: z.unknown() });
-    const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", uri, deployed);
-    const { logicalId } = aliasOf("authorizer/authorize", deployed);
-    expect(authorizers.length).toBeGreaterThan(0);
-    for (const { properties } of authorizers) {
-      expect(textOf(properties.AuthorizerUri)).toContain(`/functions/\${${logicalId}}/invocations`);
-    }
-  });
-
   test("every deployment group depends on CodeDeploy's role, with its rights", () => {
     const role = only(
       resourcesOf("AWS::IAM::Role", z.object({ AssumeRolePolicyDocument: z.unknown() }), deployed).filter(
@@ -167,10 +126,4 @@ test("a release at once gets all requests and ignores alarms", () => {
     expect(properties.AlarmConfiguration).toEqual({ Alarms: [], Enabled: false });
     expect(properties.AutoRollbackConfiguration.Events).not.toContain("DEPLOYMENT_STOP_ON_ALARM");
   }
-});
-
-test("the stage dev has no aliases, versions, deployment groups or check of releases", () => {
-  const kinds = Object.values(template.Resources).map(({ Type }) => Type);
-  const ofReleases = /::CodeDeploy::|::Lambda::(?:Alias|Version)$|^Custom::/;
-  expect(kinds.filter((kind) => ofReleases.test(kind))).toEqual([]);
 });

@@ -1,19 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints, protocolEndpoints, websites } from "../../functions/areas.ts";
+import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
-import {
-  attribute,
-  calledOf,
-  eachStage,
-  only,
-  reference,
-  resourcesOf,
-  servedIn,
-  statementsOf,
-  type Template,
-  textOf,
-} from "./template.ts";
+import { attribute, eachStage, only, reference, resourcesOf, servedIn, type Template } from "./template.ts";
 
 const resourceProperties = z.object({
   ParentId: z.union([reference, attribute]),
@@ -35,12 +24,6 @@ const methodProperties = z.object({
     ResponseTransferMode: z.string().optional(),
     Credentials: attribute.optional(),
   }),
-});
-
-const permissionProperties = z.object({
-  Action: z.string(),
-  Principal: z.string(),
-  SourceArn: z.unknown(),
 });
 
 /** The path of a resource, from its parents' parts. */
@@ -68,7 +51,6 @@ const routesOf = (served: readonly Endpoint[]) =>
       verbsOf(endpoint).map((verb) => ({ route: `${verb} ${path}`, path, endpoint })),
     ),
   );
-const pages = websites.flatMap(({ id, paths }) => paths.map((path) => ({ route: `GET ${path}`, id })));
 
 test("only logins, tokens of clients, the public keys and descriptions need no token", () => {
   const open = [...endpoints, ...protocolEndpoints].filter(({ scope }) => scope === null);
@@ -86,47 +68,6 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
   const routes = routesIn(from);
   const served = servedIn[stage].endpoints;
   const declared = routesOf(served);
-  const paths = [...new Set(declared.map(({ path }) => path))];
-
-  test(`${stage} has a route for each declared verb, ANY for the others of a path, and no other`, () => {
-    const others = paths.map((path) => `ANY ${path}`);
-    expect(routes.map(({ route }) => route).sort()).toEqual(
-      [...declared, ...pages]
-        .map(({ route }) => route)
-        .concat(others)
-        .sort(),
-    );
-  });
-
-  test.each(served)("every path of $id runs the endpoint's own function", ({ id, ...endpoint }) => {
-    const names = declared.filter((one) => one.endpoint.id === id).map(({ route }) => route);
-    const own = routes.filter(({ route }) => names.includes(route));
-    expect(own).toHaveLength(names.length);
-    for (const { Integration } of own) {
-      expect(Integration.Type).toBe("AWS_PROXY");
-      expect(Integration.IntegrationHttpMethod).toBe("POST");
-      const [version, operation] =
-        "streamed" in endpoint
-          ? ["2021-11-15", "response-streaming-invocations"]
-          : ["2015-03-31", "invocations"];
-      const run = `:lambda:path/${version}/functions/${textOf(calledOf(id, from))}/${operation}`;
-      expect(Integration.ResponseTransferMode).toBe("streamed" in endpoint ? "STREAM" : "BUFFERED");
-      expect(textOf(Integration.Uri)).toMatch(new RegExp(`^arn:.*${escaped(run)}$`));
-    }
-  });
-
-  test.each(pages)("$route runs the function of its website without an authorizer", ({ route, id }) => {
-    const { AuthorizationType, AuthorizerId, Integration } = only(
-      routes.filter((made) => made.route === route),
-      route,
-    );
-    expect({ AuthorizationType, AuthorizerId }).toEqual({
-      AuthorizationType: "NONE",
-      AuthorizerId: undefined,
-    });
-    expect(Integration).toMatchObject({ Type: "AWS_PROXY", ResponseTransferMode: "BUFFERED" });
-    expect(textOf(Integration.Uri)).toContain(`/functions/${textOf(calledOf(id, from))}/invocations`);
-  });
 
   test(`each route of ${stage} has the authorizer of its scope, and none without a scope`, () => {
     const asked = new Map<string, unknown>();
@@ -148,38 +89,6 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
     expect(named.sort()).toEqual(made.map(({ logicalId }) => logicalId).sort());
   });
 
-  test(`API Gateway runs the functions of ${stage} by one role, which may run what answers requests and nothing else`, () => {
-    const authorizer = z.object({ AuthorizerCredentials: attribute });
-    const roles = [
-      ...resourcesOf("AWS::ApiGateway::Authorizer", authorizer, from).map(
-        ({ properties }) => properties.AuthorizerCredentials,
-      ),
-      ...routes.flatMap(({ Integration: { Type, Credentials } }) => (Type === "MOCK" ? [] : [Credentials])),
-    ].map(textOf);
-    const role = only([...new Set(roles)], "roles").replace(/^\$\{(\w+)\.Arn\}$/, "$1");
-    const called = new Set([
-      "authorizer/authorize",
-      ...[...served, ...websites].map(({ id }) => id),
-    ] as const);
-    const statement = only(statementsOf(role, from), "statements");
-    expect(statement.Action).toEqual(["lambda:InvokeFunction"]);
-    expect(statement.Resource.map(textOf).sort()).toEqual(
-      [...called].map((id) => textOf(calledOf(id, from))).sort(),
-    );
-  });
-
-  test(`only EventBridge and Secrets Manager have permissions on functions of ${stage}, each for its source`, () => {
-    const permissions = resourcesOf("AWS::Lambda::Permission", permissionProperties, from);
-    expect(permissions.map(({ properties }) => properties.Principal).sort()).toEqual([
-      "events.amazonaws.com",
-      "secretsmanager.amazonaws.com",
-    ]);
-    for (const { properties } of permissions) {
-      expect(properties.Action).toBe("lambda:InvokeFunction");
-      expect(properties.SourceArn).toBeDefined();
-    }
-  });
-
   test(`the API's deployment in ${stage} depends on all routes and gateway responses`, () => {
     const deployment = only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown(), from), "deployments");
     const stage = only(
@@ -196,14 +105,6 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
     expect(deployment.dependsOn).toEqual(expect.arrayContaining(served));
   });
 
-  test(`the API of ${stage} treats every media type as binary`, () => {
-    const { properties } = only(
-      resourcesOf("AWS::ApiGateway::RestApi", z.object({ BinaryMediaTypes: z.array(z.string()) }), from),
-      "APIs",
-    );
-    expect(properties.BinaryMediaTypes).toEqual(["*/*"]);
-  });
-
   test(`${stage} exposes functions through the API alone`, () => {
     const types = new Set(Object.values(from.Resources).map(({ Type }) => Type));
     const invoking = /^Custom::|::Url$|::Subscription$|ElasticLoadBalancing|Cognito/;
@@ -213,7 +114,3 @@ describe.each(eachStage)("routes of %s", (stage, from) => {
     );
   });
 });
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}

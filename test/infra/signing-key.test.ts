@@ -5,7 +5,6 @@ import {
   attribute,
   configured,
   deployed,
-  eachStage,
   functionOf,
   only,
   reference,
@@ -31,29 +30,8 @@ const functionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
 });
 
-test.each(eachStage)(
-  "the signing key of %s is retained exactly in the stage that keeps data",
-  (stage, from) => {
-    const { deletionPolicy } = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
-    expect(deletionPolicy).toBe(stage === "prod" ? "Retain" : "Delete");
-  },
-);
-
 describe("signing key", () => {
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), deployed), "secrets");
-
-  test("the signing key is made and renewed by the rotation function", () => {
-    const { properties } = only(
-      resourcesOf("AWS::SecretsManager::RotationSchedule", rotationProperties, deployed),
-      "rotation schedules",
-    );
-    expect(properties).toMatchObject({
-      SecretId: { Ref: secret.logicalId },
-      RotationLambdaARN: { "Fn::GetAtt": [functionOf("keys/rotate"), "Arn"] },
-      RotateImmediatelyOnUpdate: true,
-    });
-    expect(properties.RotationRules.AutomaticallyAfterDays).toBeLessThanOrEqual(90);
-  });
 
   test("Secrets Manager may run the rotation function for this secret only, before the first rotation", () => {
     const permission = only(

@@ -38,12 +38,6 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   const made = resourcesOf("AWS::DynamoDB::Table", tableProperties, template);
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
-  test(`${stage} has one table for each declared table and no other`, () => {
-    expect(made.map(({ logicalId }) => logicalId).sort()).toEqual(
-      declared.map(({ name }) => tableOf(name)).sort(),
-    );
-  });
-
   describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
     const { ephemeral = false, reimportable = false, personalData } = described;
     const table = only(
@@ -63,11 +57,6 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
     test(`the table ${name} of ${stage} is encrypted with the stack's key exactly if it has personal data`, () => {
       const encrypted = { SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf(key.logicalId) };
       expect(table.properties.SSESpecification).toEqual(personalData ? encrypted : undefined);
-    });
-
-    test(`the table ${name} of ${stage} has a fixed name, which is among the outputs`, () => {
-      expect(table.properties.TableName).toBe(tableNameOf(name, stage));
-      expect(template.Outputs[tableOutput({ name })]?.Value).toBe(tableNameOf(name, stage));
     });
   });
 });
