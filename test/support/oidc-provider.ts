@@ -39,8 +39,6 @@ interface TokenRequest {
   readonly scope: string;
   /** Our own service unless it is empty: then the token is opaque. */
   readonly resource?: string | undefined;
-  /** Proves possession of a key (RFC 9449), to which the token is then bound. */
-  readonly dpop?: ((method: string, address: string) => Promise<string>) | undefined;
 }
 
 interface OidcProviderOptions {
@@ -148,7 +146,6 @@ function configurationOf(
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
-      dPoP: { enabled: true },
       resourceIndicators: {
         enabled: true,
         useGrantedResource: async () => true,
@@ -238,7 +235,7 @@ const tokenAnswer = z.object({ access_token: z.string(), id_token: z.string().op
 
 async function tokens(
   issuer: string,
-  { client, resource = ourResource, dpop }: TokenRequest,
+  { client, resource = ourResource }: TokenRequest,
   form: Readonly<Record<string, string>>,
 ): Promise<z.output<typeof tokenAnswer>> {
   const address = `${issuer}/token`;
@@ -247,7 +244,6 @@ async function tokens(
     method: "POST",
     headers: {
       authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
-      ...(dpop === undefined ? {} : { dpop: await dpop("POST", address) }),
     },
     body: new URLSearchParams({ ...form, ...(resource === "" ? {} : { resource }) }),
   });

@@ -1,18 +1,15 @@
 import fc from "fast-check";
 import * as z from "zod";
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
-import { anyText } from "./any-text.ts";
-import { documentedOperations, type Part, partAt } from "./document.ts";
-import { valuesOf } from "./schema-values.ts";
+import { anyText } from "../support/any-text.ts";
+import { documentedOperations, type Part, partAt } from "../support/document.ts";
+import { valuesOf } from "../support/schema-values.ts";
+import type { WireRequest } from "./many-requests.ts";
 
 /** A request for an operation of the OpenAPI document. */
-export interface DocumentedRequest {
-  readonly method: string;
-  readonly path: string;
+export interface DocumentedRequest extends WireRequest {
   /** The JSON pointer of the operation in the document. */
   readonly pointer: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
 }
 
 const parameterForm = z.object({
@@ -71,8 +68,12 @@ export function documentedRequests(
           method,
           path: `${filled}${query === "" ? "" : `?${query}`}`,
           pointer,
-          headers: { ...inHeader, ...(accept === undefined ? {} : { accept }) },
-          body,
+          headers: {
+            "content-type": "application/json",
+            ...inHeader,
+            ...(accept === undefined ? {} : { accept }),
+          },
+          body: body === undefined ? undefined : Buffer.from(body),
         };
       });
   });
