@@ -1,25 +1,29 @@
 import { describe, expect, test, vi } from "vitest";
-import { densityJobs } from "../../../functions/population-density/delivery/tables.ts";
-import { putItem } from "../../../shared/aws/database.ts";
-import { boxIn } from "../../support/densities.ts";
-import {
-  deliveredBody,
-  pendingOf,
-  requestIn,
-  run,
-  storedJob,
-  storeJob,
-  synchronousBody,
-} from "../../support/jobs.ts";
-import { sampleOf } from "../../support/sample.ts";
-import type { SinkAnswer } from "../../support/sink.ts";
+import { deliveredBody, storedJob, synchronousBody } from "../../support/jobs.ts";
 import { someJob } from "../../support/some-job.ts";
-import { expectEnd, failure, makeDue, schedule, uploadsTo, useWorker } from "../../support/worker.ts";
+import {
+  brokenRequest,
+  expectEnd,
+  failure,
+  held,
+  makeDue,
+  schedule,
+  uploadsTo,
+  useWorker,
+} from "../../support/worker.ts";
 
-const { deliver, delivered, densities, harness, output, queued, sink } = useWorker();
+// What the model of deliveries cannot see: the bytes at a sink, the tables' answers, and the times of messages.
 
-describe("a job whose sink takes it", () => {
-  test("the worker delivers the synchronous answer's bytes with the operation's id as first member", async () => {
+const { delivered, densities, harness, output, queued, sink } = useWorker();
+
+/** Expects a message to be hidden for a wait of 100 s, with its jitter. */
+function expectHiddenFor100Seconds(seconds: unknown): void {
+  expect(seconds).toBeGreaterThanOrEqual(80);
+  expect(seconds).toBeLessThanOrEqual(120);
+}
+
+describe("a sink that answers 2xx", () => {
+  test("a sink receives the bytes of the synchronous answer with the operation's id as first member", async () => {
     const url = sink().urlOf();
     const { job, message } = await queued(url, { accessToken: "a!token~" });
 
@@ -29,11 +33,9 @@ describe("a job whose sink takes it", () => {
     expect(others).toEqual([]);
     expect(request?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
     expect(JSON.parse(request?.body ?? "")).toMatchObject({
-      operationId: job.operationId,
       status: "SUPPORTED_AREA",
       timedPopulationDensityData: [{ cellPopulationDensityData: [{ pplDensity: 1_234 }, {}] }],
     });
-    expect(Object.keys(JSON.parse(request?.body ?? ""))[0]).toBe("operationId");
     const { headers } = request ?? {};
     expect(headers).toEqual({
       host: new URL(url).host,
@@ -52,7 +54,7 @@ describe("a job whose sink takes it", () => {
     expect(await uploadsTo(url)).toBe(0);
   });
 
-  test("the worker delivers the answer as of the time of the request", async () => {
+  test("a sink receives the answer as of its request, 3 hours ago", async () => {
     const requestedAt = Date.now() - 3 * 3_600_000;
     const start = new Date(Math.ceil(requestedAt / 3_600_000) * 3_600_000);
     const end = new Date(start.getTime() + 3_600_000);
@@ -62,114 +64,77 @@ describe("a job whose sink takes it", () => {
     expect(sink().received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
   });
 
-  test("the worker accepts 200 from a sink whose response body never ends", async () => {
-    const { job, message } = await queued(sink().urlOf("endless"));
-    expect(await delivered(message)).toBe("ack");
-    await expectEnd(job, "delivered");
+  test("a job is stored as possibly delivered before its sink has the whole answer", async () => {
+    const { answer, after } = held();
+    const url = sink().urlOf({ status: 204, after });
+    const { job, message } = await queued(url);
+    const running = delivered(message);
+    await expect.poll(() => sink().received(url)).toHaveLength(1);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", possiblyDelivered: true });
+    answer();
+    expect(await running).toBe("ack");
   });
 });
 
-describe("a sink that does not take it", () => {
-  const failures: readonly (readonly [string, SinkAnswer])[] = [
-    ["500", { status: 500 }],
-    ["503", { status: 503 }],
-    ["408", { status: 408 }],
-    ["a connection that is cut after the body", "reset"],
-    ["a connection that is cut within it", "cut"],
-  ];
-  test.each(sampleOf(failures, 3))(
-    "the worker delivers at the second attempt after %s",
-    async (_, answer) => {
-      const { job, message } = await queued(sink().urlOf(answer, { status: 204 }), { accessToken: "token" });
+describe("a sink that does not answer 2xx", () => {
+  test("a sink that answers 503 at first receives the same id and body again, and the job is delivered", async () => {
+    const { job, message } = await queued(sink().urlOf({ status: 503 }, { status: 204 }));
 
-      expect(await delivered(message)).toBe(0);
-      expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
-      expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
-      const [again] = (await harness().receive("density-jobs")).Records;
-      expect(again?.messageId).toBe(message.Records[0]?.messageId);
-      expect(await delivered({ Records: again === undefined ? [] : [again] })).toBe("ack");
+    expect(await delivered(message)).toBe(0);
+    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
+    expect(await delivered(await harness().receive("density-jobs"))).toBe("ack");
 
-      const requests = [...sink().received(), ...sink().cutOff()];
-      expect(requests).toHaveLength(2);
-      expect(new Set(requests.map(({ headers }) => headers["webhook-id"]))).toEqual(
-        new Set([job.operationId]),
-      );
-      expect(sink().received().at(-1)?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
-      await expectEnd(job, "delivered");
-    },
-  );
+    const requests = sink().received();
+    expect(requests.map(({ headers }) => headers["webhook-id"])).toEqual([job.operationId, job.operationId]);
+    const body = deliveredBody(job.operationId, await synchronousBody(job));
+    expect(requests.map((request) => request.body)).toEqual([body, body]);
+    await expectEnd(job, "delivered");
+  });
 
-  test("the worker follows the retry schedule, then sends the failure until the sink takes it", async () => {
-    schedule("100,1000");
-    const { job, message } = await queued(
-      sink().urlBy((index) => ({ status: index < 4 ? 408 : 204 })),
-      { accessToken: "token" },
-    );
+  test("a sink that always answers 408 receives two answers 100 s apart, then the failure until it answers 204", async () => {
+    schedule("100");
+    const url = sink().urlBy((index) => ({ status: index < 3 ? 408 : 204 }));
+    const { job, message } = await queued(url, { accessToken: "token" });
 
-    const first = await delivered(message);
-    expect(first).toBeGreaterThanOrEqual(80);
-    expect(first).toBeLessThanOrEqual(120);
-    await makeDue(job);
-    const second = await delivered(message);
-    expect(second).toBeGreaterThanOrEqual(800);
-    expect(second).toBeLessThanOrEqual(1_200);
+    expectHiddenFor100Seconds(await delivered(message));
     await makeDue(job);
     expect(await delivered(message)).toBe(0);
-    expect(
-      sink()
-        .received()
-        .every(({ body }) => body.includes("SUPPORTED_AREA")),
-    ).toBe(true);
     expect(await delivered(message)).toBeGreaterThanOrEqual(48);
     await makeDue(job);
     expect(await delivered(message)).toBe("ack");
 
-    const notices = sink().received().slice(3);
-    expect(notices.map(({ body }) => JSON.parse(body))).toEqual([
-      failure(job.operationId),
-      failure(job.operationId),
-    ]);
+    const bodies = sink().received();
+    expect(bodies.map(({ body }) => JSON.parse(body)).slice(2)).toEqual(
+      Array(2).fill(failure(job.operationId)),
+    );
+    expect(bodies.slice(0, 2).every(({ body }) => body.includes("SUPPORTED_AREA"))).toBe(true);
     await expectEnd(job, "failed");
     expect(output().text()).toContain("NCS-034");
   });
 
-  test("the worker does not retry before Retry-After and the schedule allow, whichever copy of the message it has", async () => {
-    schedule("1000,1000");
+  test("a sink that asks for 700 s is not called earlier, by either of two messages of its job", async () => {
+    schedule("0,0");
     const busy = { status: 429, headers: { "retry-after": "700" } };
     const { job, message } = await queued(sink().urlOf(busy));
     await harness().send("density-jobs", job);
     const copy = await harness().receive("density-jobs");
 
-    const asked = await delivered(message);
-    expect(asked).toBeGreaterThanOrEqual(800);
-    expect(asked).toBeLessThanOrEqual(1_200);
-    for (const early of [await delivered(copy), await delivered(message)]) {
-      expect(early).toBeGreaterThan(790);
-      expect(early).toBeLessThanOrEqual(1_202);
+    for (const each of [message, copy, message]) {
+      const hidden = await delivered(each);
+      expect(hidden).toBeGreaterThan(690);
+      expect(hidden).toBeLessThanOrEqual(842);
     }
-
     expect(sink().received()).toHaveLength(1);
-    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
   });
 
-  test.each(sampleOf([410, 400, 401, 404, 301, 302, 307], 3))(
-    "the worker ends a job as refused when its sink answers %i",
-    async (status) => {
-      const elsewhere = sink().urlOf();
-      const { job, message } = await queued(sink().urlOf({ status, headers: { location: elsewhere } }), {
-        accessToken: "token",
-      });
+  test("a sink that answers 410 is not called again, and the job ends as refused", async () => {
+    const { job, message } = await queued(sink().urlOf({ status: 410 }), { accessToken: "token" });
+    for (let time = 1; time <= 2; time++) expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "refused");
+  });
 
-      expect(await delivered(message)).toBe("ack");
-      expect(await delivered(message)).toBe("ack");
-
-      expect(sink().received()).toHaveLength(1);
-      expect(sink().received(elsewhere)).toEqual([]);
-      await expectEnd(job, "refused");
-    },
-  );
-
-  test("the worker ends a job as refused when its sink is at a forbidden address", async () => {
+  test("a sink at an address that is not allowed is not called, and the job ends as refused", async () => {
     const url = sink().urlOf();
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "");
     const { job, message } = await queued(url, { accessToken: "token" });
@@ -178,69 +143,96 @@ describe("a sink that does not take it", () => {
     await expectEnd(job, "refused");
     expect(sink().received()).toEqual([]);
   });
+
+  test("a sink that never answers is called again 100 s after its worker's time ended, and its permit is free", async () => {
+    schedule("100");
+    const url = sink().urlOf("hang", { status: 204 });
+    const { job, message } = await queued(url);
+
+    expectHiddenFor100Seconds(await delivered(message, 16_500));
+
+    expect(await uploadsTo(url)).toBe(0);
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
+    await expectEnd(job, "delivered");
+  });
 });
 
-test("the worker deletes the message of a job that no longer exists and logs it", async () => {
+describe("an answer that cannot be computed", () => {
+  test("a sink receives one failure for stored densities that cannot be read, and the job fails", async () => {
+    const request = await brokenRequest();
+    const { job, message } = await queued(sink().urlOf(), { request, accessToken: "token" });
+
+    expect(await delivered(message)).toBe(0);
+    expect(sink().received()).toEqual([]);
+    for (let time = 1; time <= 2; time++) expect(await delivered(message)).toBe("ack");
+
+    const [notice, ...others] = sink().received();
+    expect(others).toEqual([]);
+    expect(JSON.parse(notice?.body ?? "")).toEqual(failure(job.operationId));
+    expect(Object.keys(JSON.parse(notice?.body ?? ""))).toEqual([
+      "operationId",
+      "status",
+      "timedPopulationDensityData",
+      "statusInfo",
+    ]);
+    expect(notice?.headers).toMatchObject({
+      "content-type": "application/json",
+      authorization: "Bearer token",
+      "x-correlator": job.correlator,
+      "webhook-id": job.operationId,
+    });
+    expect(notice?.headers).not.toHaveProperty("x-density-basis");
+    await expectEnd(job, "failed");
+    expect(output().text()).toContain("NCS-034");
+  });
+
+  test("a sink is not called while DynamoDB refuses to read densities, and receives the answer 100 s later", async () => {
+    schedule("100,0");
+    const { job, message } = await queued(sink().urlOf());
+    harness().tables.inject(({ operation }) => (operation === "BatchGetItem" ? "refuse" : "pass"));
+    expectHiddenFor100Seconds(await delivered(message));
+    expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, mode: "answer" });
+    expect(sink().received()).toEqual([]);
+
+    harness().tables.inject();
+    await makeDue(job);
+    expect(await delivered(message)).toBe("ack");
+    expect(sink().received()).toHaveLength(1);
+    await expectEnd(job, "delivered");
+    expect(output().text()).toContain("DynamoDB: ");
+  });
+});
+
+test.each([
+  ["that an attempt begins", "SET lease = "],
+  ["that a permit is taken", "ADD held "],
+  ["that the sink may hold the answer", "SET possiblyDelivered"],
+  ["that a job is over and its place free", "SET #state = "],
+])("a sink receives one answer when DynamoDB's response to this write is lost: %s", async (_, part) => {
+  const url = sink().urlOf();
+  const { job, message } = await queued(url);
+  let lost = 0;
+  harness().tables.inject(({ parameters }) =>
+    JSON.stringify(parameters).includes(part) && lost++ === 0 ? "lose" : "pass",
+  );
+
+  expect(await delivered(message)).toBe("ack");
+
+  expect(lost).toBeGreaterThan(0);
+  harness().tables.inject();
+  expect(sink().received()).toHaveLength(1);
+  await expectEnd(job, "delivered");
+  expect((await storedJob(job.operationId))?.attempts).toBe(1);
+  expect(await uploadsTo(url)).toBe(0);
+  expect(output().text()).toContain("NCS-033");
+});
+
+test("the message of a job that no longer exists is deleted, and logged with the operation's id", async () => {
   const job = someJob(sink().urlOf(), densities().request);
   await harness().send("density-jobs", job);
   expect(await delivered(await harness().receive("density-jobs"))).toBe("ack");
   expect(output().text()).toContain("NCS-035");
   expect(output().text()).toContain(job.operationId);
   expect(sink().received()).toEqual([]);
-});
-
-describe("messages that come together", () => {
-  test("the worker delivers the readable messages of a batch that has unreadable ones", async () => {
-    const good = [sink().urlOf(), sink().urlOf({ status: 500 })];
-    const [one, other] = await Promise.all(
-      good.map(async (url) => await storeJob(someJob(url, densities().request))),
-    );
-    const broken = someJob(sink().urlOf(), densities().request);
-    await putItem(
-      densityJobs,
-      { operationId: broken.operationId, state: "odd" },
-      {},
-      AbortSignal.timeout(9_000),
-    );
-    const unknown = someJob(sink().urlOf(), densities().request);
-    await harness().send(
-      "density-jobs",
-      "poison",
-      '{"version":2,"operationId":"x"}',
-      ...[one, unknown, broken, other].flatMap((job) => (job === undefined ? [] : [job])),
-    );
-    const batch = await harness().receive("density-jobs");
-    expect(batch.Records).toHaveLength(6);
-
-    const kept = new Set(await run(deliver, batch));
-
-    expect(batch.Records.map(({ messageId }) => kept.has(messageId))).toEqual([
-      true,
-      true,
-      false,
-      false,
-      true,
-      true,
-    ]);
-    expect(batch.Records.map((_, index) => harness().hidden(batch, index))).toEqual([
-      [0],
-      [0],
-      [],
-      [],
-      [],
-      [0],
-    ]);
-    expect(sink().received(good[0])).toHaveLength(1);
-    if (one !== undefined) await expectEnd(one, "delivered");
-  });
-});
-
-test("the worker does not mark a large answer as possibly delivered when the sink cuts its upload", async () => {
-  const request = requestIn(boxIn(densities().tile, [0, 0], [31, 31]), 168);
-  const { job, message } = await queued(sink().urlOf("cut"), { request });
-
-  expect(await delivered(message)).toBe(0);
-
-  expect(sink().cutOff()).toHaveLength(1);
-  expect(await storedJob(job.operationId)).toMatchObject({ possiblyDelivered: false, attempts: 1 });
 });

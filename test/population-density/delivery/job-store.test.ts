@@ -27,30 +27,25 @@ beforeAll(async () => {
 });
 afterAll(() => vi.unstubAllEnvs());
 
+const leaseAt = (now: number) =>
+  ({ id: "lease-1", mode: "answer", now, until: now + minute, isAttempt: true }) as const;
+const delivered = { outcome: "delivered", reason: "delivered" } as const;
+
 function aJob(changes: Partial<Job> = {}): Job {
   const request = requestIn(boxIn(freshTile(), [1, 1], [2, 2]));
   return someJob("https://sink.example.com/a?b=c", request, { accessToken: "token", ...changes });
 }
 
 describe("the store of jobs", () => {
-  test("jobStore stores a whole job and its caller's place, and erases sink and token at its end", async () => {
+  test("a stored job has every member, takes a place of its caller, and loses sink and token at its end", async () => {
     const job = aJob({ accessTokenExpiresAt: Date.now() + minute });
     expect(await jobStore.reservePlace(job, 20, signal())).toBe(true);
     expect(await jobStore.store(job, undefined, signal())).toBe(true);
     expect(await jobStore.read(job.operationId, signal())).toEqual(job);
     expect(await pendingOf(job.caller)).toEqual(new Set([job.operationId]));
 
-    const lease = {
-      id: "lease-1",
-      mode: "answer",
-      now: Date.now(),
-      until: Date.now() + minute,
-      isAttempt: true,
-    } as const;
-    expect(await jobStore.acquireLease(job, lease, signal())).toBe(true);
-    expect(
-      await jobStore.finish(job, "lease-1", { outcome: "delivered", reason: "delivered" }, signal()),
-    ).toBe(true);
+    expect(await jobStore.acquireLease(job, leaseAt(Date.now()), signal())).toBe(true);
+    expect(await jobStore.finish(job, "lease-1", delivered, signal())).toBe(true);
 
     const stored = (await storedJob(job.operationId)) ?? {};
     expect(stored).toMatchObject({ state: "delivered", reason: "delivered", attempts: 1 });
@@ -60,7 +55,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(job.caller)).toEqual(new Set());
   });
 
-  test("jobStore keeps extreme coordinates exactly", async () => {
+  test("a stored job keeps coordinates of 5e-324 and 0.30000000000000004 exactly", async () => {
     const boundary = [
       { latitude: 0, longitude: -1e-300 },
       { latitude: 5e-324, longitude: 0.1 },
@@ -71,7 +66,7 @@ describe("the store of jobs", () => {
     expect((await jobStore.read(job.operationId, signal()))?.request.area.boundary).toEqual(boundary);
   });
 
-  test("jobStore.reservePlace gives exactly the limit of places to simultaneous jobs of one caller", async () => {
+  test("12 simultaneous jobs of a caller with a limit of 5 get 5 places, each counted once when it is reserved again", async () => {
     const caller = hashed(crypto.randomUUID());
     const jobs = Array.from({ length: 12 }, () => aJob({ caller }));
     const reserved = await Promise.all(jobs.map((job) => jobStore.reservePlace(job, 5, signal())));
@@ -85,21 +80,20 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
-  test("jobStore either withdraws a job or leases it when both happen at once", async () => {
+  test("a job is either withdrawn or leased when both happen at once", async () => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
     const now = Date.now();
     for (const job of jobs) {
-      const lease = { id: "lease-1", mode: "answer", now, until: now + minute, isAttempt: true } as const;
       const [isWithdrawn, isLeased] = await Promise.all([
         jobStore.withdraw(job, undefined, signal()),
-        jobStore.acquireLease(job, lease, signal()),
+        jobStore.acquireLease(job, leaseAt(now), signal()),
       ]);
       expect(isWithdrawn).toBe(!isLeased);
       expect(await storedJob(job.operationId)).toMatchObject({ state: isLeased ? "pending" : "withdrawn" });
     }
   });
 
-  test("jobStore.pending lists the pending jobs of all shards once, oldest first", async () => {
+  test("the pending jobs of all 16 shards are listed once, oldest first", async () => {
     const over = await storeJob(aJob({ state: "delivered" }));
     const stored: Job[] = [];
     for (const [index, digit] of [..."0123456789abcdef"].entries()) {
@@ -118,51 +112,14 @@ describe("the store of jobs", () => {
     );
   });
 
-  test("jobStore.cancel stops a running attempt from sending its last chunk and from being recorded", async () => {
-    const job = await storeJob(aJob());
-    const lease = {
-      id: "a",
-      mode: "answer",
-      now: Date.now(),
-      until: Date.now() + minute,
-      isAttempt: true,
-    } as const;
-    await jobStore.acquireLease(job, lease, signal());
-    expect(await jobStore.cancel(job, signal())).toBe(true);
-    expect(await jobStore.markPossiblyDelivered(job.operationId, "a", signal())).toBe(false);
-    expect(await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal())).toBe(false);
-    const stored = (await storedJob(job.operationId)) ?? {};
-    expect(stored).toMatchObject({ state: "cancelled", possiblyDelivered: false });
-    for (const member of ["sink", "accessToken", "notBefore", "pendingSince", "pendingShard"]) {
-      expect(stored).not.toHaveProperty(member);
-    }
-    expect(await pendingOf(job.caller)).toEqual(new Set());
-  });
-
-  test("jobStore.releaseEnded frees only places of jobs that have ended or were never stored", async () => {
-    const caller = hashed(crypto.randomUUID());
-    const waiting = await storeJob(aJob({ caller }));
-    const underWay = aJob({ caller });
-    await jobStore.reservePlace(underWay, 20, signal());
-    await jobStore.reservePlace(aJob({ caller, requestedAt: Date.now() - 2 * minute }), 20, signal());
-    await storeJob(aJob({ caller, state: "failed" }));
-    // Its request may be repeated just now.
-    const withdrawn = await storeJob(aJob({ caller, state: "withdrawn" }));
-    const taken = [waiting, underWay, withdrawn].map(({ operationId }) => operationId);
-    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(2);
-    expect(await pendingOf(caller)).toEqual(new Set(taken));
-    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(0);
-  });
-
-  test("jobStore.finish ends a job whose place it cannot free, and releaseEnded frees it later", async () => {
+  test("a job whose place cannot be freed ends as delivered, and its place is freed later", async () => {
     const job = await storeJob(aJob());
     const now = Date.now();
-    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
-    await jobStore.acquireLease(job, lease, signal());
+    await jobStore.acquireLease(job, leaseAt(now), signal());
     const table = process.env[tableVariable(densityCallers)] ?? "";
     vi.stubEnv(tableVariable(densityCallers), "a-table-that-does-not-exist");
     const output = captureOutput();
-    const isFinished = await jobStore.finish(job, "a", { outcome: "delivered", reason: "a" }, signal());
+    const isFinished = await jobStore.finish(job, "lease-1", delivered, signal());
     output.stop();
     vi.stubEnv(tableVariable(densityCallers), table);
 
@@ -172,23 +129,21 @@ describe("the store of jobs", () => {
     expect(await jobStore.releaseEnded(job.caller, now, signal())).toBe(1);
   });
 
-  test("jobStore loses no place when 50 jobs of a caller end while 50 others are reserved", async () => {
+  test("a caller keeps 50 new places while 50 of its jobs end at the same time", async () => {
     const caller = hashed(crypto.randomUUID());
     const now = Date.now();
-    const lease = { id: "a", mode: "answer", now, until: now + minute, isAttempt: true } as const;
     const jobs: Job[] = [];
     for (let index = 0; index < 50; index++) {
       const job = await storeJob(aJob({ caller }));
-      await jobStore.acquireLease(job, lease, signal());
+      await jobStore.acquireLease(job, leaseAt(now), signal());
       jobs.push(job);
     }
     const others = jobs.map(() => aJob({ caller }));
 
-    const end = { outcome: "delivered", reason: "a" } as const;
     const written = await withTime(async () => {
       const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
       return await Promise.all([
-        ...jobs.map((job) => jobStore.finish(job, "a", end, signal())),
+        ...jobs.map((job) => jobStore.finish(job, "lease-1", delivered, signal())),
         ...others.map((job) => jobStore.reservePlace(job, 100, signal())),
       ]);
     });
@@ -197,7 +152,7 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(others.map(({ operationId }) => operationId)));
   });
 
-  test("jobStore.releaseEnded frees a hundred places in one call", async () => {
+  test("a caller's 100 places of jobs that were never stored are freed in one call", async () => {
     const caller = hashed(crypto.randomUUID());
     const requestedAt = Date.now() - 2 * minute;
     for (let index = 0; index < 100; index++) {
@@ -205,16 +160,6 @@ describe("the store of jobs", () => {
     }
     expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(100);
     expect(await pendingOf(caller)).toEqual(new Set());
-  });
-
-  test("jobStore.withdraw leaves the place to a later request that reserved it again", async () => {
-    const first = aJob({ requestedAt: Date.now() - 1_000 });
-    const { caller, operationId } = first;
-    const again = aJob({ caller, operationId });
-    await jobStore.reservePlace(first, 20, signal());
-    await jobStore.reservePlace(again, 20, signal());
-    expect(await jobStore.withdraw(first, undefined, signal())).toBe(true);
-    expect(await pendingOf(caller)).toEqual(new Set([operationId]));
   });
 });
 
@@ -317,7 +262,7 @@ async function compare(seed: number): Promise<void> {
 }
 
 test.each(Array.from({ length: runs(12, 2) }, (_, seed) => seed))(
-  "jobStore and the model's MemoryJobs return the same results for random calls, seed %i",
+  "40 random calls give the same results in DynamoDB and in the model's memory, seed %i",
   { timeout: 180_000 },
   async (seed) => {
     await compare(seed);

@@ -5,7 +5,6 @@ import {
   type PermitPorts,
   releasePermit,
 } from "../../../functions/population-density/delivery/permits.ts";
-import { hashed } from "../../../shared/hash.ts";
 import { seeded } from "../../support/random.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
 import { MemoryPermits } from "./model/memory-stores.ts";
@@ -51,81 +50,15 @@ function permit(id: string, changes: Partial<Permit> = {}): Permit {
   return { holder: `id-${id}`, host: "h", caller: id, mode: "answer", since: now - 1, until, ...changes };
 }
 
-/** A bucket of units of a partition, which refills by so many a second and holds those of a second. */
-function unitsOf(perSecond: number, time: VirtualTime) {
-  let [units, since] = [perSecond, time.now];
-  return (wanted: number): boolean => {
-    units = Math.min(perSecond, units + ((time.now - since) / 1_000) * perSecond);
-    since = time.now;
-    if (units < wanted) return false;
-    units -= wanted;
-    return true;
-  };
-}
-
-/**
- * Acquires a permit for each of many workers at once, in an item of a DynamoDB partition: 1,000 write and 3,000 read
- * units a second. A throttled call is repeated after a pause.
- * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
- */
-async function acquireAtOnce(workers: number) {
-  const time = new VirtualTime();
-  const memory = new MemoryPermits();
-  const random = seeded(1);
-  const [writeUnits, readUnits] = [unitsOf(1_000, time), unitsOf(3_000, time)];
-  const bytes = () => 100 + memory.permits.reduce((sum, one) => sum + Object.values(one).join(" ").length, 0);
-  const call = async <Value>(isPermitted: () => boolean, run: () => Value): Promise<Value> => {
-    for (let attempt = 1; ; attempt++) {
-      await time.wait(2 + 3 * random());
-      if (isPermitted()) break;
-      await time.wait(random() * 50 * 2 ** Math.min(attempt, 5));
-    }
-    const value = run();
-    await time.wait(1 + random());
-    return value;
-  };
-  const canWrite = () => writeUnits(Math.ceil(bytes() / 1_024));
-  const ports: PermitPorts = {
-    permits: {
-      read: () =>
-        call(
-          () => readUnits(Math.ceil(bytes() / 4_096)),
-          () => memory.read(),
-        ),
-      add: (one) => call(canWrite, () => memory.add(one)),
-      remove: (some) => call(canWrite, () => memory.remove(some)),
-    },
-    clock: { now: () => time.now, pause: (milliseconds) => time.wait(milliseconds) },
-    workers,
-  };
-  const wanted = Array.from({ length: workers }, (_, index) =>
-    permit(hashed(String(index)), { holder: hashed(`${index}`), host: hashed(`host-${index}`) }),
-  );
-  const refused = await time.pass(Promise.all(wanted.map((one) => acquirePermit(one, ports, signal))));
-  return { held: refused.filter((one) => one === undefined).length, seconds: time.now / 1_000 };
-}
-
-test.each([
-  [50, 0.5],
-  [200, 2],
-])(
-  "acquirePermit gives %i simultaneous workers their permits within %d s in a partition of DynamoDB",
-  async (workers, seconds) => {
-    const measured = await acquireAtOnce(workers);
-    expect(measured.held).toBe(workers);
-    expect(measured.seconds).toBeLessThan(seconds);
-  },
-);
-
 describe("a permit", () => {
-  test("acquirePermit takes a free permit with one read and one write", async () => {
+  test("a worker takes a free permit with one read and one write", async () => {
     const { memory, ports, calls } = aStore();
     expect(await acquirePermit(permit("a"), ports, signal)).toBe(undefined);
     expect(memory.permits).toEqual([permit("a")]);
     expect(calls).toEqual(["read", "add"]);
   });
 
-  test("acquirePermit keeps its permit when an earlier try of its write lost its response", async () => {
+  test("a worker keeps its permit when the response to its first write was lost", async () => {
     const { memory, ports, others } = aStore();
     const three = ["a", "b", "c"].map((id) => permit(id));
     others.push(() => {
@@ -135,7 +68,7 @@ describe("a permit", () => {
     expect(memory.permits).toHaveLength(4);
   });
 
-  test("acquirePermit removes expired permits", async () => {
+  test("a worker removes 4 expired permits and takes its own", async () => {
     const { memory, ports } = aStore();
     memory.permits = ["a", "b", "c", "d"].map((id) => permit(id, { until: now }));
     expect(await acquirePermit(permit("e"), ports, signal)).toBe(undefined);
@@ -210,7 +143,7 @@ async function mostAtOnce(seed: number) {
   };
 }
 
-test("acquirePermit exceeds no limit and wrongly holds nobody back, for any order of the calls of two callers' workers", async () => {
+test("12 workers of two callers exceed no limit and hold nobody back wrongly, in 200 orders of their calls", async () => {
   const found = { all: 0, toHost: 0, ofCallerToHost: 0, left: 0, wronglyHeldBack: 0 };
   for (let seed = 1; seed <= 200; seed++) {
     const most = await mostAtOnce(seed);
