@@ -26,7 +26,7 @@ const may = (
 ) => limitReached(permits, { host, caller, mode }, workers, now) === undefined;
 
 describe("an upload", () => {
-  test("limitReached allows four uploads to a host, three of them of one caller", () => {
+  test("a host receives four uploads at a time, three of one caller", () => {
     const three = [permit("h", "a"), permit("h", "a"), permit("h", "a")];
     expect(may(three, "h", "a")).toBe(false);
     expect(may(three, "other", "a")).toBe(true);
@@ -34,7 +34,7 @@ describe("an upload", () => {
     expect(may([...three, permit("h", "b")], "h", "c")).toBe(false);
   });
 
-  test("limitReached allows a caller one upload while half of the workers are in use", () => {
+  test("a caller has one upload while half of ten workers are in use", () => {
     const five = Array.from({ length: 5 }, (_, index) => permit(`host-${index}`, "a"));
     expect(may(five.slice(1), "free", "a")).toBe(true);
     expect(may(five, "free", "a")).toBe(false);
@@ -42,7 +42,7 @@ describe("an upload", () => {
     expect(may([...five, permit("h", "b")], "free", "b")).toBe(false);
   });
 
-  test("limitReached ignores expired permits", () => {
+  test("four expired permits hold nobody back", () => {
     const over = Array.from({ length: 4 }, () => permit("h", "a", { until: now }));
     expect(may(over, "h", "a")).toBe(true);
   });
@@ -55,7 +55,7 @@ describe("the permits that hold a job back", () => {
   test.each([
     { by: "others and one upload of its caller", own: 1, others: 4, ofOwn: false },
     { by: "its caller's uploads to its host, and others", own: 3, others: 2, ofOwn: true },
-  ])("isHeldBackByOwn is $ofOwn for a job that is held back by $by", ({ own, others, ofOwn }) => {
+  ])("a job held back by $by is held back by its own uploads: $ofOwn", ({ own, others, ofOwn }) => {
     const permits = [
       ...Array.from({ length: own }, () => permit("h", "a")),
       ...Array.from({ length: others }, (_, index) => permit(`host-${index}`, `caller-${index}`)),
@@ -66,7 +66,7 @@ describe("the permits that hold a job back", () => {
     expect(isHeldBackByOwn(holdingBack, { host: "h", caller: "a", mode: "answer" }, 10, now)).toBe(ofOwn);
   });
 
-  test("limitReached returns the permits of the limit that is reached", () => {
+  test("a job that is held back is told the permits of the limit that it has reached", () => {
     const own = [permit("h", "a"), permit("h", "a"), permit("h", "a")];
     const other = permit("h", "b");
     const failure = permit("h", "a", { mode: "failure" });
@@ -77,7 +77,7 @@ describe("the permits that hold a job back", () => {
   });
 });
 
-test("permitsOf finds the stored permits of callers by their hashes", () => {
+test("the stored permits of two of three callers are found by the hashes of the callers", () => {
   const callers = ["a", "b", "c"].map(hashed);
   const stored = callers.map((caller) => shortened(permit(hashed("h"), caller)));
   expect(permitsOf(stored, callers.slice(1))).toEqual(stored.slice(1));
@@ -118,7 +118,7 @@ const anyUse = fc
   });
 
 describe("workers", () => {
-  test("limitReached keeps a worker free while at most half as many callers as workers have uploads", () => {
+  test("a worker stays free while at most half as many callers as workers have uploads", () => {
     fc.assert(
       fc.property(anyUse, ({ workers, permits }) => {
         const callers = new Set(permits.map(({ caller }) => caller)).size;
@@ -133,7 +133,7 @@ describe("workers", () => {
     [50, 26],
     [200, 101],
   ])(
-    "limitReached lets all of %i workers be in use only when %i callers upload as much as allowed",
+    "all of %i workers are in use only when %i callers upload as much as allowed",
     (workers, callers) => {
       const permits: Permit[] = [];
       let begun = 0;
@@ -150,7 +150,7 @@ describe("workers", () => {
 });
 
 describe("a failure", () => {
-  test("limitReached allows two failures to a host, however many answers it is being sent", () => {
+  test("a host receives two failures at a time, however many answers it is being sent", () => {
     const uploads = Array.from({ length: 4 }, () => permit("h", "a"));
     expect(may(uploads, "h", "a", "failure")).toBe(true);
     const failures = [1, 2].map((caller) => permit("h", `b${caller}`, { mode: "failure" }));
@@ -158,13 +158,13 @@ describe("a failure", () => {
     expect(may(failures, "h", "a")).toBe(true);
   });
 
-  test("limitReached allows a caller two failures at a time", () => {
+  test("a caller has two failures at a time", () => {
     const failures = ["h", "i"].map((host) => permit(host, "a", { mode: "failure" }));
     expect(may(failures, "j", "a", "failure")).toBe(false);
     expect(may(failures, "j", "b", "failure")).toBe(true);
   });
 
-  test("limitReached counts failures among the workers in use", () => {
+  test("failures count among the workers in use", () => {
     const failures = Array.from({ length: 5 }, (_, index) =>
       permit(`h${index}`, `c${index}`, { mode: "failure" }),
     );

@@ -36,7 +36,7 @@ const byHolder = (permits: readonly Permit[]) =>
   permits.toSorted((one, other) => one.holder.localeCompare(other.holder));
 
 describe("permits", () => {
-  test("permitStore answers 200 random calls as the permits of the model do", async () => {
+  test("200 random calls give the same permits in DynamoDB and in the model's memory", async () => {
     const random = seeded(1);
     const memory = new MemoryPermits();
     const known = Array.from({ length: 8 }, (_, index) => permit(index));
@@ -60,7 +60,7 @@ describe("permits", () => {
     await permitStore.remove(known, signal());
   });
 
-  test("permitStore loses no permit when 20 workers acquire and release at once", async () => {
+  test("20 workers that acquire at once all hold a permit, and none is left after they release at once", async () => {
     const workers = 20;
     const ports = { ...sharedPorts, permits: permitStore, workers };
     const wanted = Array.from({ length: workers }, (_, index) => permit(index));
@@ -74,7 +74,7 @@ describe("permits", () => {
     expect(await permitStore.read(signal())).toEqual([]);
   });
 
-  test("permitStore stores a permit in at most 50 bytes, because every write costs the size of all", async () => {
+  test("a permit is stored in at most 50 bytes, because every write costs the size of all", async () => {
     await permitStore.add(shortened(permit(1)), signal());
     const item = withSchema(densityPermits, z.object({ held: z.set(z.string()) }));
     const stored = await getItem(item, { limit: "permits", entry: "all" }, signal());

@@ -47,7 +47,7 @@ const stepAfter = (job: PendingJob, sent: SendResult, random = 0.5, hasAccepted 
   nextStep(job, sent, hasAccepted, { now, schedule, random });
 
 describe("the wait before another attempt", () => {
-  test("retryDelay is at least Retry-After and at least the schedule less its jitter", () => {
+  test("the next attempt follows after Retry-After and the schedule, with 20 % of jitter at most", () => {
     const anything = fc.record({
       attempts: fc.integer({ min: 1, max: schedule.length }),
       asked: fc.option(fc.integer({ min: 0, max: 3_600 }), { nil: undefined }),
@@ -64,26 +64,26 @@ describe("the wait before another attempt", () => {
     );
   });
 
-  test("retryDelay follows the schedule for more than 8 h when the sink always asks for 1 s", () => {
+  test("a sink that always asks for 1 s is called for more than 8 h", () => {
     const waits = schedule.map(
       (_, index) => retryDelay(index + 1, 1, "answer", { schedule, random: 0 }) ?? 0,
     );
     expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeGreaterThan(8 * 3_600);
   });
 
-  test("nextStep sends the failure at once when the schedule has no time left for the answer", () => {
+  test("the failure is sent at once when the schedule has no time left for the answer", () => {
     const late = aJob({ requestedAt: now - 20 * hour, attempts: 8 });
     expect(stepAfter(late, failed())).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
   });
 
-  test("nextStep sends the failure after Retry-After when only the answer has no time left", () => {
+  test("the failure is sent after Retry-After, 3,600 s, when only the answer has no time left", () => {
     const late = aJob({ requestedAt: now - 22 * hour, attempts: 6 });
     const step = stepAfter(late, failed({ retryAfterSeconds: 3_600 }));
     expect(step).toMatchObject({ kind: "retry", mode: "failure" });
     if (step.kind === "retry") expect(step.inSeconds).toBeGreaterThanOrEqual(3_600);
   });
 
-  test("nextStep sends the failure at once when Retry-After would outlast the job", () => {
+  test("the failure is sent at once when Retry-After, 3 h, would outlast the job", () => {
     const late = aJob({ requestedAt: now - 22 * hour, attempts: 6 });
     const step = stepAfter(late, failed({ retryAfterSeconds: 3 * 3_600 }));
     expect(step).toMatchObject({ kind: "retry", mode: "failure", inSeconds: 0 });
@@ -97,7 +97,7 @@ describe("what a sink may hold", () => {
     ["408 after it", { status: 408, sentWhole: true }, false],
     ["413 after it", { status: 413, sentWhole: true }, false],
     ["429 after it", { status: 429, sentWhole: true }, false],
-  ])("nextStep tells whether the sink may hold the answer: %s", (_, sent, is) => {
+  ])("after %s (%j) an answer is possibly delivered: %s", (_, sent, is) => {
     expect(isPossiblyDelivered(failed(sent))).toBe(is);
     expect(stepAfter(aJob(), failed(sent))).toMatchObject({
       kind: "retry",
@@ -109,7 +109,7 @@ describe("what a sink may hold", () => {
     });
   });
 
-  test("nextStep sends a failure only when the sink cannot hold the answer", () => {
+  test("a failure is sent only when the sink cannot hold the answer", () => {
     const last = { attempts: schedule.length + 1 };
     expect(stepAfter(aJob(last), failed())).toMatchObject({ kind: "retry", mode: "failure" });
     for (const job of [aJob({ ...last, possiblyDelivered: true }), aJob(last)]) {
@@ -118,7 +118,7 @@ describe("what a sink may hold", () => {
     }
   });
 
-  test("nextStep marks an answer as possibly delivered when the connection breaks after the whole body", () => {
+  test("an answer is possibly delivered when the connection breaks after the whole body", () => {
     const { status: _, ...sent } = failed({ sentWhole: true, cause: "ECONNRESET" });
     expect(stepAfter(aJob(), sent)).toMatchObject({ possiblyDelivered: true });
   });
@@ -127,7 +127,7 @@ describe("what a sink may hold", () => {
 describe("the next attempt", () => {
   const next = (job: PendingJob) => nextAttempt(job, { now, schedule });
 
-  test("nextAttempt sends the answer as often as scheduled, then the failure", () => {
+  test("the answer is sent 1 + 8 times as scheduled, then the failure", () => {
     expect(next(aJob({ attempts: 0 }))).toEqual({ mode: "answer" });
     expect(next(aJob({ attempts: schedule.length }))).toEqual({ mode: "answer" });
     expect(next(aJob({ attempts: schedule.length + 1 }))).toEqual({ mode: "failure" });
@@ -136,7 +136,7 @@ describe("the next attempt", () => {
     });
   });
 
-  test("nextAttempt never returns to the answer after the failure, and ends the job at last", () => {
+  test("no answer is sent after a failure, and the job ends after its last attempt", () => {
     expect(next(aJob({ mode: "failure", attempts: schedule.length + 2 }))).toEqual({ mode: "failure" });
     expect(next(aJob({ mode: "failure", attempts: 99 }))).toMatchObject({
       kind: "finish",
@@ -145,7 +145,7 @@ describe("the next attempt", () => {
   });
 
   test.each([[[]], [[5]], [[2, 4, 6]], [schedule]])(
-    "nextAttempt sends the failure three times after the answers of schedule %j",
+    "the failure is sent three times after the answers of schedule %j",
     (waits) => {
       const circumstances = { now, schedule: waits, random: 0.5 };
       let job = aJob({ attempts: 0 });
@@ -163,7 +163,7 @@ describe("the next attempt", () => {
     },
   );
 
-  test("nextAttempt sends the failure in the last hour and ends the job when an attempt could outlast it", () => {
+  test("the failure is sent in the last hour, and the job ends when an attempt could outlast it", () => {
     const late = { requestedAt: now - 23 * hour - 1 };
     expect(next(aJob(late))).toEqual({ mode: "failure" });
     expect(next(aJob({ ...late, possiblyDelivered: true }))).toMatchObject({ reason: "possibly delivered" });
@@ -172,7 +172,7 @@ describe("the next attempt", () => {
     expect(deadlineOf(tooLate)).toBeGreaterThan(now);
   });
 
-  test("nextAttempt and nextStep end a job whose token has expired or will before the next attempt", () => {
+  test("a job ends when its token has expired, or will have by the next attempt", () => {
     expect(next(aJob({ accessTokenExpiresAt: now }))).toMatchObject({ reason: "token expired" });
     expect(next(aJob({ accessTokenExpiresAt: now + 1 }))).toEqual({ mode: "answer" });
     const job = aJob({ accessTokenExpiresAt: now + 500 });
@@ -180,7 +180,7 @@ describe("the next attempt", () => {
   });
 });
 
-test("nextStep sends a large body three times at most to a host that has never answered 2xx", () => {
+test("2 MB are sent three times at most to a host that has never answered 2xx", () => {
   const large = failed({ bytes: 2_000_000 });
   expect(stepAfter(aJob({ attempts: 2 }), large, 0.5, false)).toMatchObject({ mode: "answer" });
   expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, false)).toMatchObject({ mode: "failure" });
@@ -188,7 +188,7 @@ test("nextStep sends a large body three times at most to a host that has never a
   expect(stepAfter(aJob({ attempts: 3 }), failed(), 0.5, false)).toMatchObject({ mode: "answer" });
 });
 
-test("workOn sends a large body again to a host of which the store does not say whether it has answered 2xx", async () => {
+test("2 MB are sent again to a host of which the store does not say whether it has answered 2xx", async () => {
   const job = aJob({ attempts: 2 });
   const [jobs, permits] = [new MemoryJobs(), new MemoryPermits()];
   jobs.store(job, undefined);
@@ -226,7 +226,7 @@ describe("a job that waits for a permit", () => {
   const wait = (waitedSeconds: number, lateSeconds: number, random = 1) =>
     permitWaitSeconds(now - waitedSeconds * 1_000, [permit(0), permit(lateSeconds)], now, random);
 
-  test("permitWaitSeconds is from 5 to 20 s, however long the job has waited", () => {
+  test("a job without a permit asks again after 5 to 20 s, however long it has waited", () => {
     for (const waited of [-5, 0, 1, 60, 3_600, 86_400]) {
       for (const late of [-5, 0, 1, 60, 3_600, 86_400]) {
         for (const random of [0, 0.5, 1]) {
@@ -237,7 +237,7 @@ describe("a job that waits for a permit", () => {
     }
   });
 
-  test("permitWaitSeconds is half as long when no job being sent was due earlier", () => {
+  test("a job that was due as early as any that is being sent waits half as long for a permit", () => {
     for (const late of [60, 600, 6_000]) expect(wait(late, late)).toBe(wait(0, late) / 2);
   });
 });
@@ -257,7 +257,7 @@ describe("the message of a job", () => {
     ["such a message while another one is requested", undefined, max / 2 + 1, "good"],
     ["a message when another one was sent ten minutes later", sentAt + 600_001, 1, "replaced"],
     ["a message when another one was sent once it was exhausted", sentAt + exhaustedAge, max / 2, "replaced"],
-  ])("messageState calls %s, queued at %s and received %i times, %s", (_, queuedAt, receives, state) => {
+  ])("%s, queued at %s and received %i times, is %s", (_, queuedAt, receives, state) => {
     expect(messageState({ queuedAt }, { sentAt, receives })).toBe(state);
   });
 
@@ -268,7 +268,7 @@ describe("the message of a job", () => {
   });
 });
 
-test("secondsUntilDue is the time until a job is due, and at most 20 s while an attempt runs", () => {
+test("the message of a job that is due in 600 s is hidden for 601 s, and for 20 s while an attempt runs", () => {
   const at = now + 600_000;
   expect(secondsUntilDue({ lastAttempt: undefined }, at, now)).toBe(601);
   expect(secondsUntilDue({ lastAttempt: { number: 1, at: now, outcome: "failed" } }, at, now)).toBe(601);

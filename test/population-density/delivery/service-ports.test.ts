@@ -4,7 +4,7 @@ import { sharedPorts } from "../../../functions/population-density/delivery/serv
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("deadline counts from its start, and DEADLINE_FACTOR extends all of it", async () => {
+test("a deadline counts from its start, and DEADLINE_FACTOR of 30 extends all of it", async () => {
   vi.stubEnv("DEADLINE_FACTOR", "30");
   const { deadline } = sharedPorts.clock;
   const began = Date.now() - 2_000;

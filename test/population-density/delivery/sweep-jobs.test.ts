@@ -99,7 +99,7 @@ test("the sweep sends a new message for a job whose message is exhausted", async
   expect((await sweepOf(memory)).sent).toEqual([]);
 });
 
-test("the sweep records a message with the time before it was sent, however long the queue takes", async () => {
+test("the sweep records the time before it sent a message that took 20 minutes", async () => {
   const memory = new MemoryJobs();
   const found = jobOf(5 * minute);
   memory.store(found, undefined);
