@@ -21,7 +21,7 @@ async function read(url: string, options: Partial<GetOptions> = {}): Promise<str
   return "code" in body ? String(body.code) : body.name;
 }
 
-test("get returns the body of a 200, and sends what it accepts", async () => {
+test("a read of keys returns the body of a 200, and sends what it accepts", async () => {
   const { port } = await httpSink(({ method, url, headers }, response) => {
     response.write(`${method} ${url} ${headers.accept} `);
     response.end(headers.host);
@@ -30,13 +30,13 @@ test("get returns the body of a 200, and sends what it accepts", async () => {
   expect(await read(`http://${place}/keys?a=1`)).toBe(`GET /keys?a=1 application/json ${place}`);
 });
 
-test("get verifies the certificate of an https address", async () => {
+test("a read of keys verifies the certificate of an https address", async () => {
   const { port } = await httpsSink((_, response) => response.end("keys"));
   expect(await read(`https://127.0.0.1:${port}/`, { ca: certificate.cert })).toBe("keys");
   expect(await read(`https://127.0.0.1:${port}/`)).not.toBe("keys");
 });
 
-test("get connects to no address that is neither public nor allowed", async () => {
+test("a read of keys connects to no address that is neither public nor allowed", async () => {
   const { port, connections } = await httpSink((_, response) => response.end("secret"));
   expect(await read(`http://127.0.0.1:${port}/`, { allowed: [] })).toBe("SINK");
   const byName = { allowed: [], resolve: async () => ["127.0.0.1"] };
@@ -46,7 +46,7 @@ test("get connects to no address that is neither public nor allowed", async () =
 });
 
 test.each([[204], [302], [404], [500]])(
-  "get returns an error for status %i, and follows nothing",
+  "a read of keys returns an error for status %i, and follows nothing",
   async (status) => {
     const { port, connections } = await httpSink((_, response) => {
       response.writeHead(status, { location: "/other" });
@@ -57,12 +57,12 @@ test.each([[204], [302], [404], [500]])(
   },
 );
 
-test("get reads no more than its maximum", async () => {
+test("a read of keys reads no more than its maximum", async () => {
   const { port } = await httpSink((_, response) => response.end("x".repeat(1_001)));
   expect(await read(`http://127.0.0.1:${port}/`)).toBe("TOO_LARGE");
 });
 
-test("get gives up on a server that does not answer, or not to the end", async () => {
+test("a read of keys gives up on a server that does not answer, or not to the end", async () => {
   const silent = await httpSink(() => {});
   const slow = await httpSink((_, response) => response.write("x"));
   for (const { port } of [silent, slow]) {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAllowed, isPublicAddress, parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
+import { words } from "../../support/words.ts";
 
 /** The blocks of IANA's special-purpose registries, and of multicast. All IPv6 outside of 2000::/3 is one as well. */
 const special = {
@@ -48,7 +49,7 @@ const blocks = ([32, 128] as const).flatMap((size) => {
 });
 
 test.each(blocks)(
-  "isPublicAddress refuses $text from its first address to its last, and no other",
+  "$text is not public from its first address to its last, and its neighbours are unless they are of another block",
   (block) => {
     const { first, last, size, all } = block;
     const around = [first - 1n, first, (first + last) / 2n, last, last + 1n].filter(
@@ -64,7 +65,7 @@ test.each(blocks)(
   },
 );
 
-test("isPublicAddress takes an address for the same however it is written", () => {
+test("an address is public or not however it is written", () => {
   expect(isPublicAddress("2606:4700:4700::1111")).toBe(true);
   const embedded = ["::8.8.8.8", "::ffff:8.8.8.8", "::ffff:808:808", "::ffff:0:8.8.8.8", "64:ff9b::8.8.8.8"];
   const others = ["::", "::1", "2001:db8::1", "fd00:ec2::254", "fe80::1", "fec0::", "ff02::1"];
@@ -73,22 +74,13 @@ test("isPublicAddress takes an address for the same however it is written", () =
 
 test.each([
   "",
-  "localhost",
-  "example.com",
-  "8.8.8",
-  "8.8.8.8.",
   "8.8.8.8 ",
-  "08.8.8.8",
-  "0x8.8.8.8",
-  "134744072",
-  "8.8.8.8:443",
-  "8.8.8.8/32",
-  "[2606:4700:4700::1111]",
-  "2606:4700:4700::1111%0",
-  "2606:4700:4700::1111%eth0",
-  "2606:4700:4700::1111/128",
-  "fe80::1%lo",
-])("isPublicAddress returns false for %j", (text) => {
+  ...words(`
+      localhost example.com 8.8.8 8.8.8.8. 08.8.8.8 0x8.8.8.8 134744072 8.8.8.8:443 8.8.8.8/32
+      [2606:4700:4700::1111] 2606:4700:4700::1111%0 2606:4700:4700::1111%eth0 2606:4700:4700::1111/128
+      fe80::1%lo
+    `),
+])("%j is no public address", (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
@@ -129,7 +121,7 @@ function listOf(text: string) {
 }
 
 describe("a list of allowed networks", () => {
-  test("parseAllowedNetworks reads networks of both families with a port or a range of ports", () => {
+  test("an operator allows networks of both families with a port or a range of ports", () => {
     expect(parseAllowedNetworks("127.0.0.1/32:1024-65535,[::1]/128:8080,10.0.0.0/8:1")).toEqual([
       { family: "ipv4", address: "127.0.0.1", prefix: 32, firstPort: 1_024, lastPort: 65_535 },
       { family: "ipv6", address: "::1", prefix: 128, firstPort: 8_080, lastPort: 8_080 },
@@ -140,33 +132,18 @@ describe("a list of allowed networks", () => {
 
   test.each([
     " ",
-    ",",
-    "127.0.0.1/32:80,",
     "127.0.0.1/32:80, 127.0.0.2/32:80",
-    "127.0.0.1:80",
-    "127.0.0.1/32",
-    "127.0.0.1/33:80",
-    "127.0.0.1/032:80",
-    "127.0.0.1/:80",
-    "127.1/32:80",
-    "127.0.0.1/32:0",
-    "127.0.0.1/32:080",
-    "127.0.0.1/32:65536",
-    "127.0.0.1/32:80-79",
-    "127.0.0.1/32:80-",
-    "127.0.0.1/32:80-90-100",
-    "localhost/32:80",
-    "::1/128:80",
-    "[::1]/129:80",
-    "[::1%lo]/128:80",
-    "[127.0.0.1]/32:80",
-    "[::1/128]:80",
-    "*:80",
-  ])("parseAllowedNetworks refuses %j as a whole", (text) => {
+    ...words(`
+      , 127.0.0.1/32:80, 127.0.0.1:80 127.0.0.1/32 127.0.0.1/33:80 127.0.0.1/032:80 127.0.0.1/:80
+      127.1/32:80 127.0.0.1/32:0 127.0.0.1/32:080 127.0.0.1/32:65536 127.0.0.1/32:80-79 127.0.0.1/32:80-
+      127.0.0.1/32:80-90-100 localhost/32:80 ::1/128:80 [::1]/129:80 [::1%lo]/128:80 [127.0.0.1]/32:80
+      [::1/128]:80 *:80
+    `),
+  ])("the list of networks %j is refused as a whole", (text) => {
     expect(parseAllowedNetworks(text)).toBeUndefined();
   });
 
-  test("isAllowed allows the addresses and ports of the networks and no others", () => {
+  test("the addresses and ports of the networks are allowed, and no others", () => {
     const networks = parseAllowedNetworks("127.0.0.1/32:8080-8081,[fd12:3456::]/32:443") ?? [];
     expect(isAllowed("127.0.0.1", 8_080, networks)).toBe(true);
     expect(isAllowed("127.0.0.1", 8_081, networks)).toBe(true);
@@ -180,7 +157,7 @@ describe("a list of allowed networks", () => {
     expect(isAllowed("127.0.0.1", 8_080, [])).toBe(false);
   });
 
-  test("isAllowed allows an address exactly when it begins with the bits of a network", () => {
+  test("an address is allowed exactly when it begins with the bits of a network", () => {
     fc.assert(
       fc.property(anyAddress, fc.nat(128), fc.nat(127), fc.boolean(), (network, length, flipped, same) => {
         const isIpv4 = network.includes(".");
@@ -200,42 +177,27 @@ describe("a list of allowed networks", () => {
 
   const everything = parseAllowedNetworks("0.0.0.0/0:1-65535,[::]/0:1-65535") ?? [];
 
-  test("isAllowed allows private addresses when every network is allowed", () => {
+  test("private addresses are allowed when every network is", () => {
     for (const address of ["10.0.0.1", "127.0.0.1", "169.253.255.255", "169.255.0.0", "::1", "fd00:ec3::1"]) {
       expect([address, isAllowed(address, 80, everything)]).toEqual([address, true]);
     }
   });
 
-  test.each([
-    "0.0.0.0",
-    "0.1.2.3",
-    "169.254.0.0",
-    "169.254.169.254",
-    "169.254.170.2",
-    "169.254.255.255",
-    "::",
-    "fe80::1",
-    "febf::1",
-    "fe80::1%eth0",
-    "fd00:ec2::254",
-    "fd00:ec2::23",
-    "fd00:0ec2:0:0::254",
-    "::ffff:169.254.169.254",
-    "::ffff:127.0.0.1",
-    "::ffff:0:169.254.169.254",
-    "::169.254.169.254",
-    "64:ff9b::169.254.169.254",
-    "64:ff9b:1::a9fe:a9fe",
-    "2002:a9fe:a9fe::1",
-    "2001:0:a9fe:a9fe::1",
-  ])("isAllowed never allows %s, even when every network is allowed", (address) => {
+  test.each(
+    words(`
+      0.0.0.0 0.1.2.3 169.254.0.0 169.254.169.254 169.254.170.2 169.254.255.255 :: fe80::1 febf::1
+      fe80::1%eth0 fd00:ec2::254 fd00:ec2::23 fd00:0ec2:0:0::254 ::ffff:169.254.169.254 ::ffff:127.0.0.1
+      ::ffff:0:169.254.169.254 ::169.254.169.254 64:ff9b::169.254.169.254 64:ff9b:1::a9fe:a9fe
+      2002:a9fe:a9fe::1 2001:0:a9fe:a9fe::1
+    `),
+  )("%s is never allowed, even when every network is", (address) => {
     const itself = address.includes("%")
       ? []
       : listOf(`${address.includes(":") ? `[${address}]` : address}/0:80`);
     expect(isAllowed(address, 80, [...everything, ...itself])).toBe(false);
   });
 
-  test("isAllowed keeps IPv4 and IPv6 networks apart", () => {
+  test("an IPv4 network allows no IPv6 address, and the other way round", () => {
     expect(isAllowed("::ffff:10.0.0.1", 80, listOf("10.0.0.0/8:80"))).toBe(false);
     expect(isAllowed("10.0.0.1", 80, listOf("[::ffff:0.0.0.0]/96:80"))).toBe(false);
     expect(isAllowed("10.0.0.1", 80, listOf("[::]/0:80"))).toBe(false);

@@ -16,7 +16,7 @@ import {
 
 afterEach(closeSinks);
 
-test("post fails before the request when the certificate is of an unknown authority", async () => {
+test("an attempt fails before the request when the certificate is of an unknown authority", async () => {
   let requests = 0;
   const { port, server } = await httpsSink(() => requests++);
   const sockets: Socket[] = [];
@@ -32,7 +32,7 @@ test("post fails before the request when the certificate is of an unknown author
 });
 
 test.each(["https://other.example.com", "https://127.0.0.2"])(
-  "post fails before the request when the certificate is not for %s",
+  "an attempt fails before the request when the certificate is not for %s",
   async (origin) => {
     let requests = 0;
     const { port } = await listen(
@@ -48,20 +48,20 @@ test.each(["https://other.example.com", "https://127.0.0.2"])(
   },
 );
 
-test("post fails when the sink speaks TLS 1.1 at most", async () => {
+test("an attempt fails when the sink speaks TLS 1.1 at most", async () => {
   const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
   const { port } = await listen(createHttpsServer({ ...certificate, ...old }, answering(200)));
   const options = { sink: `https://localhost:${port}/`, ca: certificate.cert };
   expect(await postTo(port, options)).toMatchObject({ outcome: "failed" });
 });
 
-test("post fails as CONNECT_TIMEOUT when the sink does not answer the TLS handshake", async () => {
+test("an attempt fails as CONNECT_TIMEOUT when the sink does not answer the TLS handshake", async () => {
   const { port } = await rawSink((socket) => socket.resume());
   const ended = await postTo(port, { sink: `https://localhost:${port}/`, limits: short });
   expect(ended).toEqual({ outcome: "failed", cause: "CONNECT_TIMEOUT", sentWhole: false });
 });
 
-test("post fails when the port of an https sink does not speak TLS", async () => {
+test("an attempt fails when the port of an https sink does not speak TLS", async () => {
   const { port } = await httpSink(answering(200));
   const ended = await postTo(port, { sink: `https://localhost:${port}/` });
   expect(ended).toMatchObject({ outcome: "failed" });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, type RequestListener, request as startRequest } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
@@ -15,6 +15,7 @@ import {
   httpSink,
   httpsSink,
   postTo,
+  rawAnswer,
   rawSink,
 } from "./sink-server.ts";
 
@@ -26,7 +27,7 @@ describe("the body and the headers", () => {
     ["https to localhost", httpsSink, "https://localhost"],
     ["https to an address", httpsSink, "https://127.0.0.1"],
     ["https to a name", httpsSink, "https://sink.example.com"],
-  ])("post delivers exactly the given bytes and headers over %s", async (_, start, origin) => {
+  ])("an attempt delivers exactly the given bytes and headers over %s", async (_, start, origin) => {
     const chunks = [randomBytes(70_000), Buffer.alloc(0), randomBytes(1), randomBytes(65_536)];
     const got: { request?: IncomingMessage; bytes?: Buffer } = {};
     const { port } = await start(async (request, response) => {
@@ -64,7 +65,7 @@ describe("the body and the headers", () => {
     });
   });
 
-  test("post closes the connection as soon as the sink has answered", async () => {
+  test("an attempt closes the connection as soon as the sink has answered", async () => {
     const closed: Promise<unknown>[] = [];
     const { port } = await httpSink((request, response) => {
       closed.push(once(request.socket, "close"));
@@ -76,18 +77,7 @@ describe("the body and the headers", () => {
     await Promise.all(closed);
   });
 
-  test("post delivers an empty body as one", async () => {
-    const got: number[] = [];
-    const { port } = await httpSink(async (request, response) => {
-      got.push((await bytesOf(request)).length);
-      response.end();
-    });
-
-    expect(await postTo(port, { body: bodyWith(0).body })).toEqual(delivered);
-    expect(got).toEqual([0]);
-  });
-
-  test("post delivers the bytes of an answer although their memory is used again", async () => {
+  test("an attempt delivers the bytes of an answer although their memory is used again", async () => {
     const cells = Uint16Array.from({ length: 1_024 }, (_, cell) => cell);
     const tiles = Array.from({ length: 100 }, () => ({ geohash: "ezjmg", cells }));
     const answer = {
@@ -120,7 +110,7 @@ describe("the body and the headers", () => {
     expect(bufferPool.length).toBeLessThan(5);
   });
 
-  test("post gives a sink more time for each MiB that it reads", async () => {
+  test("an attempt gives a sink more time for each MiB that it reads", async () => {
     const { port } = await rawSink((socket) => {
       let bytes = 0;
       socket.on("data", (data) => {
@@ -139,7 +129,7 @@ describe("the body and the headers", () => {
     expect(loose).toEqual(delivered);
   });
 
-  test("post does not count the time that the body takes as a stall of the sink", async () => {
+  test("an attempt does not count the time that the body takes as a stall of the sink", async () => {
     const { port } = await httpSink(answering(200));
     async function* slow() {
       yield Buffer.from("a");
@@ -155,7 +145,7 @@ describe("a body that fails", () => {
   class Broken extends Error {}
 
   test.each([0, 1, 40])(
-    "post throws the error of a body that fails after %d chunks, and never sends its end",
+    "an attempt throws the error of a body that fails after %d chunks, and never sends its end",
     async (count) => {
       const seen: { complete?: boolean } = {};
       const { port, server } = await httpSink((request, response) => {
@@ -182,7 +172,7 @@ describe("a body that fails", () => {
     },
   );
 
-  test("post fails as ABORTED, and throws no error of the body, when the attempt was aborted", async () => {
+  test("an attempt fails as ABORTED, and throws no error of the body, when the attempt was aborted", async () => {
     const { port } = await httpSink(answering(200));
     const ending = new AbortController();
     let closed = false;
@@ -207,7 +197,7 @@ describe("a body that fails", () => {
 });
 
 test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
-  "post throws before it connects when the value of a header is %j",
+  "an attempt throws before it connects when the value of a header is %j",
   async (value) => {
     const { port, connections } = await httpSink(answering(200));
     const { state, body } = bodyWith(3);
@@ -217,3 +207,188 @@ test.each(["a\r\nb: c", "a\nb", "a\u0000", "a\u007f", "é", "\u2028"])(
     expect(state.pulled).toBe(0);
   },
 );
+
+describe("the answer of a sink", () => {
+  test.each([
+    ["delivered", 201],
+    ["refused", 410],
+    ["failed", 503],
+  ])("an attempt returns %s after one connection when the sink answers %d", async (outcome, status) => {
+    const { port, connections } = await httpSink(
+      answering(status, { "retry-after": "-1" }, "nobody reads this"),
+    );
+    expect(await postTo(port)).toEqual({ outcome, status, sentWhole: true });
+    expect(connections()).toBe(1);
+  });
+
+  test.each([302, 307])(
+    "an attempt returns refused for a redirect with %d and does not follow it",
+    async (status) => {
+      const elsewhere = await httpSink(answering(200));
+      const { port } = await httpSink(answering(status, { location: `http://127.0.0.1:${elsewhere.port}/` }));
+
+      expect(await postTo(port)).toEqual({ outcome: "refused", status, sentWhole: true });
+      expect(elsewhere.connections()).toBe(0);
+    },
+  );
+
+  test("a sink that answers 429 with a Retry-After 45 s from now is called again after 45 s", async () => {
+    const { port } = await httpSink(answering(429, { "retry-after": "Sun, 01 Mar 2026 12:00:45 GMT" }));
+    const now = () => new Date("2026-03-01T12:00:00Z");
+    expect(await postTo(port, { now })).toEqual({
+      outcome: "failed",
+      status: 429,
+      retryAfterSeconds: 45,
+      sentWhole: true,
+    });
+  });
+
+  test.each([
+    ["reads on", 413, "refused", (socket: Socket) => socket],
+    ["reads no more", 413, "refused", (socket: Socket) => socket.pause()],
+    ["reads on", 302, "refused", (socket: Socket) => socket],
+    ["reads on", 500, "failed", (socket: Socket) => socket],
+    ["reads no more", 503, "failed", (socket: Socket) => socket.pause()],
+  ])(
+    "an attempt stops sending to a sink that %s after answering %d before the end of the body",
+    async (_, status, outcome, then) => {
+      const answer = rawAnswer(`HTTP/1.1 ${status} Early\r\ncontent-length: 0\r\n\r\n`);
+      const { port } = await rawSink((socket) => {
+        answer(socket);
+        socket.once("data", () => then(socket));
+      });
+      const { state, body } = bodyWith(800);
+      let released = 0;
+      const beforeLastChunk = async () => {
+        released++;
+      };
+
+      expect(await postTo(port, { body, beforeLastChunk })).toEqual({ outcome, status, sentWhole: false });
+      expect(released).toBe(0);
+      expect(state).toMatchObject({ closed: true, ended: false });
+      expect(state.pulled).toBeLessThan(400);
+    },
+  );
+
+  test("an attempt returns an early refusal while it waits for the next chunk of the body", async () => {
+    const { port } = await rawSink((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 410 Early\r\ncontent-length: 0\r\n\r\n"));
+    });
+    async function* slow() {
+      yield Buffer.from("a");
+      await pause(200);
+      yield Buffer.from("b");
+    }
+    const ended = await postTo(port, { body: slow(), limits: { answer: 300_000 } });
+    expect(ended).toEqual({ outcome: "refused", status: 410, sentWhole: false });
+  });
+
+  test("an attempt closes the body when a sink refuses early and resets the connection", async () => {
+    const { port } = await httpSink((request, response) => {
+      response.writeHead(413, { connection: "close" }).end(() => request.socket.resetAndDestroy());
+    });
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const { state, body } = bodyWith(800);
+      const { outcome } = await postTo(port, { body });
+      expect(["refused", "failed"]).toContain(outcome);
+      expect(state).toMatchObject({ closed: true, ended: false });
+    }
+  });
+});
+
+describe("the last chunk", () => {
+  /** Gathers what a sink has got, and whether it saw the end. */
+  function gathering() {
+    const got = { bytes: 0, ended: false };
+    const listener: RequestListener = (request, response) => {
+      request.on("error", () => {});
+      request.on("data", (data: Buffer) => {
+        got.bytes += data.length;
+      });
+      request.on("end", () => {
+        got.ended = true;
+        response.writeHead(204).end();
+      });
+    };
+    return { got, listener };
+  }
+
+  test.each([0, 1, 2, 40])(
+    "post sends the last of %d chunks only after beforeLastChunk has resolved",
+    async (count) => {
+      const { got, listener } = gathering();
+      const { port } = await httpSink(listener);
+      const seen: object[] = [];
+      const { state, body } = bodyWith(count);
+      const beforeLastChunk = async () => {
+        await expect.poll(() => got.bytes).toBe(Math.max(0, count - 1) * 65_536);
+        await pause(50);
+        seen.push({ ...got, pulled: state.pulled });
+      };
+
+      expect(await postTo(port, { body, beforeLastChunk })).toEqual(delivered);
+      expect(seen).toEqual([{ bytes: Math.max(0, count - 1) * 65_536, ended: false, pulled: count }]);
+      expect(got).toEqual({ bytes: count * 65_536, ended: true });
+    },
+  );
+
+  test.each([0, 1, 40])(
+    "an attempt never sends the last of %d chunks when beforeLastChunk rejects",
+    async (count) => {
+      class NotRecorded extends Error {}
+      const { got, listener } = gathering();
+      const { port } = await httpSink(listener);
+      const { state, body } = bodyWith(count);
+
+      const posting = postTo(port, { body, beforeLastChunk: () => Promise.reject(new NotRecorded()) });
+
+      await expect(posting).rejects.toBeInstanceOf(NotRecorded);
+      await expect.poll(() => state.closed).toBe(true);
+      await pause(50);
+      expect(got.ended).toBe(false);
+      expect(got.bytes).toBeLessThanOrEqual(Math.max(0, count - 1) * 65_536);
+    },
+  );
+
+  test("an attempt never sends the last chunk when the sink answers 503 before beforeLastChunk resolves", async () => {
+    const { got, listener } = gathering();
+    const { port } = await httpSink((request, response) => {
+      listener(request, response);
+      response.writeHead(503).end();
+    });
+    const ended = await postTo(port, { body: bodyWith(2).body, beforeLastChunk: () => pause(300) });
+    expect(ended).toEqual({ outcome: "failed", status: 503, sentWhole: false });
+    expect(got.ended).toBe(false);
+  });
+
+  test("an attempt never sends the last chunk when the attempt ends before beforeLastChunk settles", async () => {
+    const { got, listener } = gathering();
+    const { port } = await httpSink(listener);
+    const hooks = [
+      () => new Promise<void>(() => {}),
+      () => pause(400).then(() => Promise.reject(new Error("too late"))),
+    ];
+    for (const beforeLastChunk of hooks) {
+      const ended = await postTo(port, { beforeLastChunk, limits: { attempt: 200 } });
+      expect(ended).toEqual({ outcome: "failed", cause: "OVERTIME", sentWhole: false });
+    }
+    await pause(400);
+    expect(got.ended).toBe(false);
+  });
+
+  test("an attempt returns sentWhole when a proxy answers 502 for a sink that has the whole body", async () => {
+    const { got, listener } = gathering();
+    const sink = await httpSink(listener);
+    const proxy = await httpSink((request, response) => {
+      const forwarded = startRequest({ port: sink.port, method: "POST", headers: request.headers });
+      forwarded.on("response", (stored) => {
+        stored.resume();
+        response.writeHead(502).end();
+      });
+      request.pipe(forwarded);
+    });
+
+    expect(await postTo(proxy.port)).toEqual({ outcome: "failed", status: 502, sentWhole: true });
+    expect(got).toEqual({ bytes: 3 * 65_536, ended: true });
+  });
+});

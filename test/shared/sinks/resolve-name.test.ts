@@ -22,12 +22,12 @@ async function resolved(known: NameRecords): Promise<readonly string[]> {
 }
 
 describe("the addresses of a name", () => {
-  test("resolveName returns the addresses of both families, IPv4 first", async () => {
+  test("a name has the addresses of both families, IPv4 first", async () => {
     const addresses = ["2001:db8::7", "192.0.2.1", "2001:db8::8", "192.0.2.2"];
     expect(await resolved({ addresses })).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::7", "2001:db8::8"]);
   });
 
-  test("resolveName asks for the name as it is, never within a search domain", async () => {
+  test("a name is asked for as it is, never within a search domain", async () => {
     const { address, questions } = await serving({});
     await expect(resolveName("sink.example.com", never, [address])).rejects.toThrow();
     expect([...questions].sort()).toEqual(["A sink.example.com", "AAAA sink.example.com"]);
@@ -37,11 +37,11 @@ describe("the addresses of a name", () => {
     [["192.0.2.1"], ["192.0.2.1"]],
     [["2001:db8::7"], ["2001:db8::7"]],
     [[], []],
-  ])("resolveName returns the addresses of the only family, or none: %j", async (addresses, expected) => {
+  ])("a name has the addresses of its only family, or none: %j", async (addresses, expected) => {
     expect(await resolved({ addresses })).toEqual(expected);
   });
 
-  test("resolveName returns the addresses at the end of a chain of aliases", async () => {
+  test("a name has the addresses at the end of a chain of 3 aliases", async () => {
     const aliases = ["a.example.net", "b.example.org", "c.example.com"];
     expect(await resolved({ aliases, addresses: ["192.0.2.1", "2001:db8::7"] })).toEqual([
       "192.0.2.1",
@@ -50,14 +50,14 @@ describe("the addresses of a name", () => {
     expect(await resolved({ aliases })).toEqual([]);
   });
 
-  test("resolveName asks over TCP when the answer over UDP is truncated", async () => {
+  test("a name with 100 addresses is asked for over TCP when the answer over UDP is truncated", async () => {
     const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
     expect((await resolved({ addresses, truncated: true })).toSorted()).toEqual(addresses.toSorted());
     expect(opened[0]?.questions).toContain("A sink.example.com over TCP");
   });
 
   test.each(["A", "AAAA"] as const)(
-    "resolveName returns the addresses of the other family when the look-up of %s fails",
+    "a name has the addresses of the other family when the look-up of %s fails",
     async (kind) => {
       const addresses = ["192.0.2.1", "2001:db8::7"];
       const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
@@ -66,7 +66,7 @@ describe("the addresses of a name", () => {
   );
 
   test.each(["A", "AAAA"] as const)(
-    "resolveName returns the addresses of the other family when the look-up of %s is never answered",
+    "a name has the addresses of the other family when the look-up of %s is never answered",
     async (kind) => {
       const addresses = ["192.0.2.1", "2001:db8::7"];
       const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
@@ -76,22 +76,22 @@ describe("the addresses of a name", () => {
 });
 
 describe("a name without addresses", () => {
-  test("resolveName rejects with ENOTFOUND when the name does not exist", async () => {
+  test("a name that does not exist fails with ENOTFOUND", async () => {
     const { address } = await serving({});
     await expect(resolveName("sink.example.com", never, [address])).rejects.toMatchObject({
       code: "ENOTFOUND",
     });
   });
 
-  test("resolveName rejects with ESERVFAIL when the look-ups of both families fail", async () => {
+  test("a name fails with ESERVFAIL when the look-ups of both families fail", async () => {
     await expect(resolved({ failing: ["A", "AAAA"] })).rejects.toMatchObject({ code: "ESERVFAIL" });
   });
 
-  test("resolveName rejects with ESERVFAIL when one look-up fails and the other finds nothing", async () => {
+  test("a name fails with ESERVFAIL when one look-up fails and the other finds nothing", async () => {
     await expect(resolved({ failing: ["A"] })).rejects.toMatchObject({ code: "ESERVFAIL" });
   });
 
-  test("resolveName rejects with ECANCELLED when the attempt ends", async () => {
+  test("a look-up fails with ECANCELLED when its attempt ends", async () => {
     const { address, questions } = await serving({ "sink.example.com": { silent: ["A", "AAAA"] } });
     const ending = new AbortController();
     const resolving = resolveName("sink.example.com", ending.signal, [address]);
@@ -101,7 +101,7 @@ describe("a name without addresses", () => {
     await expect(resolving).rejects.toMatchObject({ code: "ECANCELLED" });
   });
 
-  test("resolveName asks nothing when the attempt has already ended", async () => {
+  test("nothing is looked up for an attempt that has already ended", async () => {
     const { address, questions } = await serving({});
     await expect(resolveName("sink.example.com", AbortSignal.abort(), [address])).rejects.toThrow();
     expect(questions).toEqual([]);
