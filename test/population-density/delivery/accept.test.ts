@@ -94,7 +94,7 @@ describe("a job that is accepted", () => {
   test.each([
     ["sending is denied", "AccessDenied", 403],
     ["the queue's key is disabled", "KmsDisabled", 400],
-  ])("a job is accepted and NCS-002 logged when %s, and its message is sent by the sweep", async (_, name, status) => {
+  ])("a job is accepted when %s, NCS-002 is logged, and the sweep sends it", async (_, name, status) => {
     const job = newJob(someOrder());
     harness.queues.inject(() => ({ refuse: { status, name } }));
     expect(await accept(job)).toBe("accepted");
@@ -133,7 +133,6 @@ describe("a store that does not answer", () => {
     await sweepAt(job.requestedAt + 100_000);
     expect(await queued()).not.toContainEqual(messageOf(job));
   });
-
 });
 
 describe("a request that is sent again with its idempotency key", () => {
