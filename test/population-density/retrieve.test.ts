@@ -5,7 +5,6 @@ import { exampleBoundary, hourFromNow } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
-import { sharedService } from "../support/service.ts";
 
 const path = "/populationdensitydata/retrieve";
 const alias = "/population-density-data/v0.3/retrieve";
@@ -31,16 +30,6 @@ async function densities(body: unknown, at = path) {
   const answer = await retrieve(body, at);
   expect(answer.status).toBe(200);
   return retrievePopulationDensity.responses[200].parse(answer.body);
-}
-
-/** The text of an answer as it is sent. */
-async function textOf(body: unknown, encoding: string) {
-  const response = await fetch(`${sharedService.url}${path}`, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { authorization: `Bearer ${await tokenWith({ scope })}`, "accept-encoding": encoding },
-  });
-  return { text: await response.text(), encoding: response.headers.get("content-encoding") };
 }
 
 /** Stores the same slots for every weekday. */
@@ -153,80 +142,9 @@ describe("200", () => {
     expect(await densityFrom(later, hourFromNow(-28))).toEqual(["TYPICAL;hours=1", 100]);
     expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual(["TYPICAL;hours=1", 100]);
   });
-
-  test("POST /retrieve returns the bytes of JSON.stringify, the same each time at both addresses", async () => {
-    const body = requestOf(exampleBoundary, { endTime: hourFromNow(30).toISOString() });
-    const { text } = await textOf(body, "identity");
-    expect(text).toBe(JSON.stringify(JSON.parse(text)));
-    expect((await textOf(body, "identity")).text).toBe(text);
-    expect(JSON.stringify(await densities(body, alias))).toBe(text);
-  });
-
-  test("POST /retrieve compresses a large answer with gzip to the same bytes", async () => {
-    const box = [
-      { latitude: 45.705, longitude: 4.805 },
-      { latitude: 45.705, longitude: 4.895 },
-      { latitude: 45.795, longitude: 4.895 },
-      { latitude: 45.795, longitude: 4.805 },
-    ];
-    const body = requestOf(box, { endTime: hourFromNow(8).toISOString() });
-    const compressed = await textOf(body, "br;q=1.0, gzip;q=0.8");
-    const plain = await textOf(body, "gzip;q=0");
-    expect([compressed.encoding, plain.encoding]).toEqual(["gzip", null]);
-    expect(plain.text.length).toBeGreaterThan(3_000_000);
-    expect(compressed.text === plain.text).toBe(true);
-    const { status } = retrievePopulationDensity.responses[200].parse(JSON.parse(plain.text));
-    expect(status).toBe("SUPPORTED_AREA");
-  });
 });
 
 describe("400", () => {
-  const start = hourFromNow(1).toISOString();
-  const [p1, p2, , p4] = exampleBoundary;
-
-  test.each<[string, Readonly<Record<string, unknown>>]>([
-    ["no area", { area: undefined }],
-    [
-      "a latitude of 90.1",
-      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: 90.1, longitude: 4 }] } },
-    ],
-    [
-      "a longitude of -180.1",
-      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: 9, longitude: -180.1 }] } },
-    ],
-    [
-      "a coordinate as text",
-      { area: { areaType: "POLYGON", boundary: [p1, p2, { latitude: "9", longitude: 4 }] } },
-    ],
-    ["a startTime without a zone", { startTime: start.slice(0, 19) }],
-    ["a day that is not there", { startTime: "2026-02-30T10:00:00Z" }],
-    [
-      "an endTime more than three months ahead",
-      { startTime: hourFromNow(24 * 88).toISOString(), endTime: hourFromNow(24 * 94).toISOString() },
-    ],
-  ])("POST /retrieve returns 400 INVALID_ARGUMENT for %s", async (_, changes) => {
-    expect(await retrieve(requestOf(exampleBoundary, changes))).toMatchObject({
-      status: 400,
-      body: { status: 400, code: "INVALID_ARGUMENT" },
-    });
-  });
-
-  test.each<[string, unknown]>([
-    ["another areaType", { areaType: "CIRCLE", boundary: exampleBoundary }],
-    ["two points", { areaType: "POLYGON", boundary: [p1, p2] }],
-    ["sixteen points", { areaType: "POLYGON", boundary: Array.from({ length: 16 }, () => p1) }],
-    ["two points, one of them malformed", { areaType: "POLYGON", boundary: [p1, {}] }],
-    [
-      "edges that cross",
-      { areaType: "POLYGON", boundary: [p1, p2, p4, { latitude: 45.7545, longitude: 4.8632 }] },
-    ],
-  ])("POST /retrieve returns 400 INVALID_AREA for %s", async (_, area) => {
-    expect(await retrieve(requestOf(exampleBoundary, { area }))).toMatchObject({
-      status: 400,
-      body: { status: 400, code: "POPULATION_DENSITY_DATA.INVALID_AREA" },
-    });
-  });
-
   test.each<[string, unknown, string]>([
     ["a password", { credentialType: "PLAIN", identifier: "a", secret: "b" }, "INVALID_CREDENTIAL"],
     ["a refresh token", { credentialType: "REFRESHTOKEN" }, "INVALID_CREDENTIAL"],

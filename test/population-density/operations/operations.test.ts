@@ -164,12 +164,7 @@ describe("the list", () => {
     "pageToken=unknown",
     "pageToken=",
     `pageToken=${Buffer.from('["2026-11-22T10:00:00.000Z","x"]').toString("base64url")}`,
-    `pageToken=${"A".repeat(201)}`,
-    "perPage=0",
     "perPage=51",
-    "perPage=1e1",
-    "perPage=",
-    "state=pending",
     "state=WITHDRAWN",
   ])("GET /operations returns 400 for %s", async (query) => {
     const { send } = someCaller();
@@ -204,17 +199,7 @@ describe("DELETE", () => {
     expect(body).toMatchObject({ state: "CANCELLED", possiblyDelivered: true });
   });
 
-  test("DELETE /operations/{id} cancels an operation that is being retried", async () => {
-    const { send, operationOf } = someCaller();
-    const url = sink().urlOf({ status: 503 });
-    const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
-    const { operationId } = accepted.body as { operationId: string };
-    await expect.poll(() => sink().received(url).length, patiently).toBeGreaterThan(0);
-    expect((await send("DELETE", `${family}/operations/${operationId}`)).status).toBe(200);
-    expect(await operationOf(operationId)).toMatchObject({ state: "CANCELLED" });
-  });
-
-  test.each(["delivered", "refused", "failed"] as const)(
+  test.each(["delivered", "failed"] as const)(
     "DELETE /operations/{id} returns 409 for an operation that is %s",
     async (state) => {
       const { caller, send } = someCaller();

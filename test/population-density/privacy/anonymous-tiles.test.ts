@@ -27,7 +27,7 @@ import {
 import { runs } from "../../support/sample.ts";
 
 describe("the tiles of a day", () => {
-  test("anonymousTiles follows the rules cell by cell at every precision", async () => {
+  test("the published tiles of a day follow the rules of suppression, cell by cell at every precision", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, async ({ people, precision }) => {
         const found = new Set<string>();
@@ -72,24 +72,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("anonymousTiles publishes no cell with fewer people than the threshold", async () => {
-    await fc.assert(
-      fc.asyncProperty(pyramids, async ({ people, precision }) => {
-        for (const tile of await tilesOf(dayOf(people, precision), allOf(precision))) {
-          for (const [index, suffix] of suffixesOf(tile.precision).entries()) {
-            const hour = tile.hours[countedHour];
-            if (hour?.kind(index) !== "DENSITY_ESTIMATION") continue;
-            const cell = tile.geohash + suffix;
-            const below = [...people].filter(([geohash]) => geohash.startsWith(cell));
-            expect(below.reduce((total, [, count]) => total + count, 0)).toBeGreaterThanOrEqual(threshold);
-          }
-        }
-      }),
-      { numRuns: runs(200, 20) },
-    );
-  });
-
-  test("anonymousTiles publishes the same tiles whichever other precisions are wanted", async () => {
+  test("the tiles of a precision are the same, whichever other precisions are wanted", async () => {
     await fc.assert(
       fc.asyncProperty(
         pyramids,
@@ -107,7 +90,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("coarserTiles makes of prefixes' sums the tiles that anonymousTiles makes of all", async () => {
+  test("a day whose prefixes are published apart has the tiles of the whole day", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, fc.integer({ min: 2, max: 8 }), async ({ people, precision }, top) => {
         const limits = { precisions: allOf(precision), threshold };
@@ -137,7 +120,7 @@ describe("the tiles of a day", () => {
     );
   });
 
-  test("anonymousTiles gives each tile as soon as it is finished", async () => {
+  test("each tile of a day is published as soon as its last cell is counted", async () => {
     const people = new Map(["0000", "0100", "1000", "1100"].map((geohash) => [geohash, 20]));
     const day = dayOf(people, 4);
     const steps: string[] = [];
@@ -160,7 +143,7 @@ describe("the tiles of a day", () => {
     ]);
   });
 
-  test("anonymousTiles refuses tiles out of order or counted in other hours", async () => {
+  test("a day is refused with tiles out of order, or counted in other hours", async () => {
     const [one, other] = dayOf(
       new Map([
         ["000", 20],
@@ -176,7 +159,7 @@ describe("the tiles of a day", () => {
 });
 
 describe("parts of a day", () => {
-  test("anonymousTiles publishes a part as if there were no other", async () => {
+  test("a part of a day is published as if there were no other", async () => {
     await fc.assert(
       fc.asyncProperty(pyramids, fc.infiniteStream(fc.boolean()), async ({ people, precision }, sides) => {
         const sideOf = new Map(
@@ -218,7 +201,7 @@ describe("parts of a day", () => {
 });
 
 describe("the range of a sum", () => {
-  test("anonymousTiles adds independent errors: the range of 32 cells is 5.7 times narrower", async () => {
+  test("the range of 32 cells with independent errors is 5.7 times narrower than theirs", async () => {
     const people = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
     const [tile] = await tilesOf(dayOf(people, 7), [6]);
     const hour = tile?.hours[countedHour];
@@ -230,7 +213,7 @@ describe("the range of a sum", () => {
     }
   });
 
-  test("anonymousTiles derives a sum's range from the people counted in all when they are a share", async () => {
+  test("the range of a sum of 2 % of all people follows from the people counted in all cells", async () => {
     const exact = new Map(suffixesOf(1).map((suffix) => [`u05kq8${suffix}`, 10_000]));
     const day = dayOf(exact, 7);
     for (const { hours } of day.tiles) {

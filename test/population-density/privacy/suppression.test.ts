@@ -23,13 +23,13 @@ describe("of a group is published", () => {
     ["two full cells", 18, 2, { min: 0, max: 20 }, true],
     ["two empty cells", 0, 2, { min: 0, max: 20 }, true],
     ["one cell", 7, 1, { min: 0, max: 10 }, true],
-  ])("publishedSum returns the published interval of a group: %s", (_, people, cells, sum, isAlone) => {
+  ])("the published interval of %s, %d people in %i, is %j", (_, people, cells, sum, isAlone) => {
     const group = { people, bound: cells, maxBound: 1 };
     expect(publishedSum(group, 10)).toEqual(sum);
     expect(isSuppressed(group, 10)).toBe(isAlone);
   });
 
-  test("publishedSum returns at most what a group can have without its largest cell", () => {
+  test("a group of 36 people is published as 10 to 40, as without its largest cell it could have 18", () => {
     // In whole numbers: two cells that may have 18 together, and two that may have 9 each: without the two there are 18.
     const group = { people: 36, bound: 4, maxBound: 2 };
     expect(publishedSum(group, 10)).toEqual({ min: 10, max: 40 });
@@ -61,7 +61,7 @@ describe("the parts of a day", () => {
     ["covered in part", { u05kq: [0, 1, 2, 900] }, [], { u05kq: [2] }, { u05kq: [0, 1, 900] }],
     ["not covered", { u05kq: [3], u05ks: [0] }, [], { u05kq: [3], u05ks: [0] }, {}],
   ])(
-    "divide returns the parts to renew, create and keep when the known part is %s",
+    "an import renews, creates and keeps parts when the known part is %s",
     (_, covered, renewed, created, kept) => {
       const division = divide(coverage(covered), 7, [known]);
       expect(division.renewed.map(({ id }) => id)).toEqual(renewed);
@@ -73,7 +73,7 @@ describe("the parts of a day", () => {
     },
   );
 
-  test("divide gives parts ids that depend on their cells alone", () => {
+  test("the id of a part depends on its cells alone", () => {
     const idOf = (cells: Record<string, number[]>, precision = 7) =>
       divide(coverage(cells), precision, []).created?.id;
     expect(idOf({ u05kq: [1], u05kr: [2] })).toBe(idOf({ u05kr: [2], u05kq: [1] }));
@@ -81,7 +81,7 @@ describe("the parts of a day", () => {
     expect(idOf({ u05kq: [1] })).not.toBe(idOf({ u05kq: [1] }, 6));
   });
 
-  test("decodeCoverage reads what encodeCoverage wrote", () => {
+  test("a coverage is read as it was written, and refused with 7 bytes", () => {
     expect(decodeCoverage(encodeCoverage(known.coverage), 7)).toEqual(known.coverage);
     const whole = new Map([["", coverageOf([0, 1_023])]]);
     expect(decodeCoverage(encodeCoverage(whole), 2)).toEqual(whole);
@@ -99,12 +99,9 @@ describe("the parts of a day", () => {
     [6, { u05k: [suffixesOf(2).indexOf("q1")] }, false],
     [4, { u0: [suffixesOf(2).indexOf("5k")] }, true],
     [4, { u0: [suffixesOf(2).indexOf("5m")] }, false],
-  ])(
-    "overlap tells whether a part shares area with cells of precision %i: %j",
-    (precision, cells, isShared) => {
-      const other = { precision, coverage: coverage(cells) };
-      expect(overlap(known, other)).toBe(isShared);
-      expect(overlap(other, known)).toBe(isShared);
-    },
-  );
+  ])("a part shares area with cells of precision %i, %j: %s", (precision, cells, isShared) => {
+    const other = { precision, coverage: coverage(cells) };
+    expect(overlap(known, other)).toBe(isShared);
+    expect(overlap(other, known)).toBe(isShared);
+  });
 });
