@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { hashed } from "../../shared/hash.ts";
 import { boxIn, freshTile } from "../support/densities.ts";
-import { requestIn, storedJob, storeJob } from "../support/jobs.ts";
+import { requestIn, storeJob } from "../support/jobs.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { someJob } from "../support/some-job.ts";
@@ -111,15 +111,6 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await ask(other)).toMatchObject({ statusCode: 400, code: "INVALID_ARGUMENT" });
     later(2 * minute);
     expect(await ask(other)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
-  });
-
-  test("POST /retrieve repeated with its Idempotency-Key marks the operation as promised", async () => {
-    const { ask } = caller();
-    const request = requestFromNow();
-    const { operationId } = await ask(request);
-    expect(await storedJob(operationId)).toMatchObject({ promised: false });
-    await ask(request);
-    expect(await storedJob(operationId)).toMatchObject({ promised: true });
   });
 
   test("POST /retrieve repeated with its Idempotency-Key returns 504 when its operation cannot be read", async () => {

@@ -21,7 +21,7 @@ const row = fc.record({
   max: fc.double({ min: 0, max: 1e9, noNaN: true }),
 });
 
-test("Entries holds any row key, people and line of 44 bits, also after it was copied or read from bytes", () => {
+test("rows keep any key, people and line of 44 bits, also when they are copied or read from bytes", () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 9 }), fc.nat(1_000), (rows, linesBefore) => {
       const entries = new Entries(new ArrayBuffer(entryBytes * rows.length));
@@ -43,7 +43,7 @@ test("Entries holds any row key, people and line of 44 bits, also after it was c
   );
 });
 
-test("rowKeyOf is unique for every tile, hour and cell of a partition", () => {
+test("the key of a row is unique for every tile, hour and cell of a partition", () => {
   const keys = new Set<number>();
   for (const tile of "0123456789bcdefghjkmnpqrstuvwxyz") {
     for (let hour = 0; hour < 24; hour++) {

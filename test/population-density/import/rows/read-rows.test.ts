@@ -1,10 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -76,23 +72,11 @@ describe("a row says the same", () => {
       1,
       range,
     ],
-  ])("rowsOf reads the same row %s", async (_, ending, content, line, [min, max] = [12.5, 12.5]) => {
+  ])("an import reads the same row %s", async (_, ending, content, line, [min, max] = [12.5, 12.5]) => {
     expect(await readAll(await fileOf(ending, content))).toEqual([{ ...good, people: 12.5, min, max, line }]);
   });
 
-  test("rowsOf reads several files of different formats", async () => {
-    const paths = [
-      await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
-      await fileOf("ndjson", `{"geohash":"u05kqxz","startTime":"${noon}","people":2}`),
-    ];
-    const rows = await readAll(...paths);
-    expect(rows.map(({ file, line, people }) => [file, line, people])).toEqual([
-      [0, 2, 1],
-      [1, 1, 2],
-    ]);
-  });
-
-  test("rowsOf reads the same rows wherever a file is cut into pieces", async () => {
+  test("an import reads the same rows wherever a file is cut into pieces", async () => {
     // Rows of more bytes than are read at once, of lengths that put every byte of a row at a border of some piece.
     const lengths = Array.from({ length: 40_000 }, (_, index) => index % 37);
     const content = lengths.map((length) => `u05kqxy,${noon},0.${"5".repeat(length + 1)}\n`).join("");
@@ -103,7 +87,7 @@ describe("a row says the same", () => {
     );
   });
 
-  test("rowsOf reads any number that JavaScript writes", async () => {
+  test("an import reads any number that JavaScript writes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1 }),
@@ -118,95 +102,85 @@ describe("a row says the same", () => {
   });
 });
 
+/** Fields of rows that are read. */
+const valid = {
+  geohash: fc.stringMatching(/^u05k[0-9b-hjkmnp-z]{3}$/),
+  startTime: fc.integer({ min: noonHour, max: noonHour + 71 }).map(timeOf),
+  people: fc.double({ min: 0, max: 1e9, noNaN: true }).map(String),
+  min: fc.constantFrom("0", "0.0", ".0"),
+};
+
+const nearlyNumbers = [
+  "",
+  "-1",
+  "+1",
+  ".",
+  "1.2.3",
+  "1e3",
+  "1e10",
+  "1 000",
+  `${"0".repeat(20)}1`,
+  `0.${"1".repeat(19)}`,
+];
+const anyNumber = fc.oneof(
+  valid.people,
+  fc.stringMatching(/^\d{0,9}\.?\d{0,9}$/),
+  fc.constantFrom(...nearlyNumbers),
+);
+
 /** Fields that are valid, or nearly so. */
-const fields = {
+const any = {
   geohash: fc.oneof(
-    { weight: 9, arbitrary: fc.stringMatching(/^u05k[0-9b-hjkmnp-z]{3}$/) },
+    { weight: 9, arbitrary: valid.geohash },
     fc.constantFrom("", "u", "u05kqx", "U05kqxy", "u05kqxa", "é05kqxy", " u05kqxy"),
   ),
   startTime: fc.oneof(
-    {
-      weight: 9,
-      arbitrary: fc
-        .integer({ min: 0, max: 71 })
-        .map((hour) => new Date((noonHour + hour) * 3_600_000).toISOString()),
-    },
-    { weight: 9, arbitrary: fc.integer({ min: 10, max: 23 }).map((hour) => `2026-11-20T${hour}:00:00Z`) },
+    { weight: 9, arbitrary: valid.startTime },
     fc.constantFrom(
       "",
       "2026-11-20T24:00:00Z",
       "2026-02-30T12:00:00Z",
       "2026-11-20t1;:00:00Z",
-      "2026-11-20T12:00:00+01:00",
+      `${noon.slice(0, -1)}+01:00`,
     ),
   ),
-  number: fc.oneof(
-    { weight: 9, arbitrary: fc.double({ min: 0, max: 1e9, noNaN: true }).map(String) },
-    { weight: 9, arbitrary: fc.stringMatching(/^\d{0,9}\.?\d{0,9}$/) },
-    fc.constantFrom(
-      "",
-      "-1",
-      "+1",
-      ".",
-      "1.2.3",
-      "1e3",
-      "1e10",
-      "1 000",
-      "000000000000000000001",
-      "0.1234567890123456789",
-    ),
-  ),
+  people: anyNumber,
+  min: anyNumber,
 };
 
-/** Whether every field is valid, so that a file of such rows is read to its end. */
-function isValidRow(row: string): boolean {
-  const [geohash = "", time = "", people = "", min = "", max = ""] = row.split(",");
-  const isNumber = [people, min || "0", max || "0"].every((text) =>
-    /^(?:\d+\.?\d*|\.\d+)(?:e[+-]\d+)?$/.test(text),
-  );
-  const isInRange = Number(min) <= Number(people) && (max === "" || min !== "");
-  return (
-    /^u05k[0-9b-hjkmnp-z]{3}$/.test(geohash) &&
-    /T(?:[01]\d|2[0-3]):00:00(?:\.000)?Z$/.test(time) &&
-    isNumber &&
-    isInRange &&
-    Number(people) < 1e9 &&
-    !time.includes("-30T")
-  );
+function timeOf(hour: number): string {
+  return new Date(hour * 3_600_000).toISOString();
 }
 
-test("rowsOf reads the same from CSV with and without quotes", async () => {
-  const row = fc
-    .tuple(
-      fields.geohash,
-      fields.startTime,
-      fields.number,
-      fc.option(fields.number),
-      fc.constantFrom("\n", "\r\n", "\n\n"),
-    )
-    .map(([geohash, startTime, people, range, end]) => {
-      const [min, max] = range === null ? ["", ""] : [range, "1000000000"];
-      return [`${geohash},${startTime},${people},${min},${max}`, end];
-    });
+const rowsWith = ({ geohash, startTime, people, min }: typeof any) =>
+  fc.array(
+    fc
+      .tuple(geohash, startTime, people, fc.option(min), fc.constantFrom("\n", "\r\n", "\n\n"))
+      .map(
+        ([cell, time, count, from, end]) =>
+          [cell, time, count, ...(from === null ? ["", ""] : [from, "1000000000"])].join() + end,
+      ),
+    { minLength: 1, maxLength: 12 },
+  );
+
+test.each([
+  ["valid", valid],
+  ["nearly valid", any],
+])("an import reads the same from CSV with and without quotes, of rows that are %s", async (name, fields) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), fc.boolean(), async (rows, isValid) => {
-      const first = `u05kqxy,${noon},1,,`;
-      const contents = isValid ? rows.filter(([row = ""]) => isValidRow(row)) : rows;
+    fc.asyncProperty(rowsWith(fields), async (rows) => {
       const [plain, quoted] = await Promise.all(
-        [first, `"u05kqxy",${noon},1,,`].map(async (line) => {
-          const path = await fileOf(
-            "csv",
-            `${ranged}\n${line}\n${contents.map((row) => row.join("")).join("")}`,
-          );
+        [`u05kqxy,${noon},1,,`, `"u05kqxy",${noon},1,,`].map(async (first) => {
+          const path = await fileOf("csv", `${ranged}\n${first}\n${rows.join("")}`);
           return await readAll(path).catch((error: Error) =>
             error.message.replaceAll(basename(path), "file"),
           );
         }),
       );
       expect(plain).toEqual(quoted);
-      if (isValid) expect(plain).toHaveLength(1 + contents.length);
+      if (name === "valid") expect(plain).toHaveLength(1 + rows.length);
     }),
-    { numRuns: runs(300, 80) },
+    { numRuns: runs(150, 40) },
   );
 });
 
@@ -253,7 +227,7 @@ test("a parser thread that ends fails its pending parse", async () => {
   await expect(later).rejects.toThrow("has ended");
 });
 
-test("rowsOf throws what a parser refuses only after the rows before it", async () => {
+test("an import throws what a parser refuses only after the rows before it", async () => {
   const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
   const lineParser = new LineParser();
   let chunks = 0;
@@ -280,19 +254,7 @@ test("rowsOf throws what a parser refuses only after the rows before it", async 
   }
 });
 
-test("rowsOf reads the same rows from a slow pipe as from a file", async () => {
-  const content = `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`;
-  const path = join(folder, `${crypto.randomUUID()}.csv`);
-  execFileSync("mkfifo", [path]);
-  const file = createWriteStream(path, { highWaterMark: 10_007 });
-  const [fromPipe] = await Promise.all([
-    readAll(path),
-    pipeline(Readable.from(content.match(/[\s\S]{1,10007}/g) ?? []), file),
-  ]);
-  expect(fromPipe).toEqual(await readAll(await fileOf("csv", content)));
-});
-
-test("rowsOf throws a read error only after the rows before it", async () => {
+test("an import throws a read error only after the rows before it", async () => {
   const path = await fileOf("csv", `${header}\n${`u05kqxy,${noon},12.5\n`.repeat(40_000)}`);
   let reads = 0;
   const onBytes = () => {
@@ -306,7 +268,7 @@ test("rowsOf throws a read error only after the rows before it", async () => {
   await expect(rows.next()).rejects.toThrow("no more bytes");
 });
 
-test("rowsOf reports every byte of every file once", async () => {
+test("an import reports every byte of every file once", async () => {
   const paths = [
     await fileOf("csv", `\ufeff${header}\n${`u05kqxy,${noon},12.5\n`.repeat(20_000)}`),
     await fileOf("ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":1}`),
@@ -326,11 +288,12 @@ test("rowsOf reports every byte of every file once", async () => {
 describe("a row is refused by its line and column, without its value", () => {
   const notPeople = "must be a number from 0 to 1000000000";
   const notGeohash = "must be a geohash of 2 to 12 characters in lower case";
+  const noZone = "startTime: must be an RFC 3339 date-time with a zone";
+  const notOnTheHour = "startTime: must be on the hour in UTC";
 
   test.each([
     ["a capital letter", `U05kqxy,${noon},1`, `geohash: ${notGeohash}`],
     ["a letter that geohashes do not have", `u05kqxa,${noon},1`, `geohash: ${notGeohash}`],
-    ["a geohash of one character", `u,${noon},1`, `geohash: ${notGeohash}`],
     ["a geohash of 13 characters", `u05kqxyu05kqx,${noon},1`, `geohash: ${notGeohash}`],
     ["no geohash", `,${noon},1`, "geohash: is missing"],
     [
@@ -339,24 +302,15 @@ describe("a row is refused by its line and column, without its value", () => {
       "geohash: must have 7 characters like the ones before",
     ],
     ["no time", "u05kqxy,,1", "startTime: is missing"],
-    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", "startTime: must be an RFC 3339 date-time with a zone"],
-    [
-      "a day that is not there",
-      "u05kqxy,2026-02-30T12:00:00Z,1",
-      "startTime: must be an RFC 3339 date-time with a zone",
-    ],
-    ["half past", "u05kqxy,2026-11-20T12:30:00Z,1", "startTime: must be on the hour in UTC"],
-    ["half an hour of UTC", "u05kqxy,2026-11-20T12:00:00+05:30,1", "startTime: must be on the hour in UTC"],
-    [
-      "a fraction of a second",
-      "u05kqxy,2026-11-20T12:00:00.0001Z,1",
-      "startTime: must be on the hour in UTC",
-    ],
+    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", noZone],
+    ["a day that is not there", "u05kqxy,2026-02-30T12:00:00Z,1", noZone],
+    ["half past", "u05kqxy,2026-11-20T12:30:00Z,1", notOnTheHour],
+    ["half an hour of UTC", "u05kqxy,2026-11-20T12:00:00+05:30,1", notOnTheHour],
+    ["a fraction of a second", "u05kqxy,2026-11-20T12:00:00.0001Z,1", notOnTheHour],
     ["a time before 1970", "u05kqxy,1969-12-31T23:00:00Z,1", "startTime: must be from 1970 to 9999"],
     ["a time after 9999", "u05kqxy,9999-12-31T23:00:00-01:00,1", "startTime: must be from 1970 to 9999"],
     ["no people", `u05kqxy,${noon},`, "people: is missing"],
     ["people that are no number", `u05kqxy,${noon},1 000`, `people: ${notPeople}`],
-    ["people in hexadecimal", `u05kqxy,${noon},0x10`, `people: ${notPeople}`],
     ["fewer people than none", `u05kqxy,${noon},-1`, `people: ${notPeople}`],
     ["more people than there are", `u05kqxy,${noon},1000000001`, `people: ${notPeople}`],
     ["people without end", `u05kqxy,${noon},1e999`, `people: ${notPeople}`],
@@ -365,7 +319,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ["a quote within a field", `u05k"qxy,${noon},1`, "is not CSV with a record in each line"],
     ["a quote that is not closed", `"u05kqxy,${noon},1`, "is not CSV with a record in each line"],
     ["a comma in quotes", `"u05kqxy,${noon}",1`, "has 2 fields, not 3"],
-  ])("rowsOf refuses a CSV row with %s by its line and column", async (_, row, problem) => {
+  ])("an import refuses a CSV row with %s by its line and column", async (_, row, problem) => {
     const [before, after] = [`u05kqxy,${noon},1`, `u05kqxz,${noon},1`];
     const refused = await refusalOf("csv", [header, before, "", row, after].join("\n"));
     expect(refused).toEqual([
@@ -380,7 +334,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ["a maximum alone", "3,,4", "minPeople: is missing"],
     ["a minimum that is none", "3,x,4", `minPeople: ${notPeople}`],
     ["a maximum beyond all", "3,2,1e10", `maxPeople: ${notPeople}`],
-  ])("rowsOf refuses a range with %s by its line and column", async (_, numbers, problem) => {
+  ])("an import refuses a range with %s by its line and column", async (_, numbers, problem) => {
     expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
   });
 
@@ -390,7 +344,6 @@ describe("a row is refused by its line and column, without its value", () => {
   test.each([
     ["no JSON", "{", "line 2: is not a JSON object"],
     ["an array", "[]", "line 2: is not a JSON object"],
-    ["null", "null", "line 2: is not a JSON object"],
     [
       "a member that is not known",
       JSON.stringify({ ...object, minpeople: 1 }),
@@ -408,17 +361,13 @@ describe("a row is refused by its line and column, without its value", () => {
       JSON.stringify({ ...object, geohash: 1234567 }),
       `line 2, geohash: ${notGeohash}`,
     ],
-    [
-      "a time as a number",
-      JSON.stringify({ ...object, startTime: 0 }),
-      "line 2, startTime: must be an RFC 3339 date-time with a zone",
-    ],
+    ["a time as a number", JSON.stringify({ ...object, startTime: 0 }), `line 2, ${noZone}`],
     ["no people", JSON.stringify({ ...object, people: undefined }), "line 2, people: is missing"],
-  ])("rowsOf refuses an NDJSON line with %s by its line and member", async (_, line, problem) => {
+  ])("an import refuses an NDJSON line with %s by its line and member", async (_, line, problem) => {
     expect(await refusalOf("ndjson", `${JSON.stringify(object)}\n${line}\n`)).toEqual([problem]);
   });
 
-  test("rowsOf refuses a geohash that is longer than those of an earlier file", async () => {
+  test("an import refuses a geohash that is longer than those of an earlier file", async () => {
     const paths = [
       await fileOf("csv", `${header}\nu05kqxy,${noon},1\n`),
       await fileOf("ndjson", JSON.stringify({ ...object, geohash: "u05kqxyz" })),
@@ -428,17 +377,17 @@ describe("a row is refused by its line and column, without its value", () => {
     );
   });
 
-  test("rowsOf reports all problems of all rows at once", async () => {
+  test("an import reports all problems of all rows at once", async () => {
     const rows = ["u05kqxy,now,many", "u05kqxy,2026-11-20T12:00:00Z", `u05kqxy,${noon},-1`];
     expect(await refusalOf("csv", `${header}\n${rows.join("\n")}`)).toEqual([
-      "line 2, startTime: must be an RFC 3339 date-time with a zone",
+      `line 2, ${noZone}`,
       `line 2, people: ${notPeople}`,
       "line 3: has 2 fields, not 3",
       `line 4, people: ${notPeople}`,
     ]);
   });
 
-  test("rowsOf reports the first twenty problems and that there may be more", async () => {
+  test("an import reports the first twenty problems and that there may be more", async () => {
     const refused = await refusalOf("csv", `${header}\n${`u05kqxy,${noon},-1\n`.repeat(100_000)}`);
     expect(refused).toHaveLength(21);
     expect(refused.at(-2)).toMatch(/^line 21, people: /);
@@ -475,17 +424,17 @@ describe("a file is refused as a whole", () => {
     ["nothing at all", "csv", "", "has no rows"],
     ["no objects", "ndjson", "\n \n", "has no rows"],
     ["another format", "xlsx", "", "must end in .csv, .ndjson, .jsonl"],
-  ])("rowsOf refuses a file with %s", async (_, ending, content, problem) => {
+  ])("an import refuses a file with %s", async (_, ending, content, problem) => {
     expect(await refusalOf(ending, content)).toEqual([problem]);
   });
 
-  test("rowsOf refuses bytes that are not UTF-8 by their position", async () => {
+  test("an import refuses bytes that are not UTF-8 by their position", async () => {
     const rows = `${header}\n${`u05kqxy,${noon},1\n`.repeat(20_000)}`;
     const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x75, 0xff, 0x0a])]);
     expect(await refusalOf("csv", bytes)).toEqual(["line 20002: is not UTF-8"]);
   });
 
-  test("rowsOf refuses a line of more than 65536 bytes", async () => {
+  test("an import refuses a line of more than 65536 bytes", async () => {
     const tooLong = "is longer than 65536 bytes";
     const blank = " ".repeat(65_536);
     expect(await refusalOf("ndjson", `\n${blank}\n`)).toEqual(["has no rows"]);
@@ -494,13 +443,13 @@ describe("a file is refused as a whole", () => {
     expect(await refusalOf("csv", `${header}\n${",".repeat(10_000_000)}`)).toEqual([`line 2: ${tooLong}`]);
   });
 
-  test("rowsOf refuses a missing file and a folder", async () => {
+  test("an import refuses a missing file and a folder", async () => {
     await expect(readAll(join(folder, "absent.csv"))).rejects.toThrow("absent.csv: cannot be read: ENOENT");
     await mkdir(join(folder, "folder.csv"));
     await expect(readAll(join(folder, "folder.csv"))).rejects.toThrow("folder.csv: cannot be read: EISDIR");
   });
 
-  test("rowsOf refuses several files at once, each by its name", async () => {
+  test("an import refuses several files at once, each by its name", async () => {
     const paths = [await fileOf("csv", `${header}\n`), await fileOf("txt", ""), await fileOf("ndjson", "7")];
     const refused = readAll(...paths);
     for (const path of paths) await expect(refused).rejects.toThrow(`${basename(path)}: `);
