@@ -44,8 +44,8 @@ const fetched = new ReadCache<Fetched>(
 );
 
 /**
- * The public keys of a client, those of an address up to `CACHE_SECONDS` old and at least five seconds, or ten minutes more while it fails; none
- * if the address is wrong.
+ * The public keys of a client; none if their address is wrong. Those of an address are up to `CACHE_SECONDS` old, but at
+ * least five seconds, and ten minutes more while it fails.
  * @param kid the name of the key that is looked for, if it has one.
  * @returns `undefined` while the address fails and no keys are kept, or none of that name: who made an assertion is not
  * known.
