@@ -50,7 +50,7 @@ export const dataSet = z.object({
   thresholds: z.array(importedThreshold),
   /** The supported precisions at the last import. */
   precisions: z.array(z.number()),
-  /** What typical weekdays follow; absent before any import had a calendar: `utcCalendar`. */
+  /** What typical weekdays follow; absent until an import says so: `utcCalendar`. */
   calendar: z.optional(typicalCalendar),
   /** How far typical weekdays were from the latest days that were observed, the latest first. */
   compared: z.optional(z.array(comparedDay)),

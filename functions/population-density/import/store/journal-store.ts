@@ -37,8 +37,8 @@ const countedPeople = z.object({
   /** What the keys of the files began with, if they were in the bucket of the distributed import. */
   prefix: z.optional(z.string()),
   provenance: z.optional(provenance),
-  /** What typical weekdays followed; absent before imports had a calendar: `utcCalendar`. */
-  calendar: z.optional(typicalCalendar),
+  /** What typical weekdays followed. */
+  calendar: typicalCalendar,
   ...publishing,
 });
 
