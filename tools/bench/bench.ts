@@ -66,3 +66,28 @@ export function median(values: readonly number[]): number {
   if (upper === undefined || lower === undefined) throw new Error("no values to take a median of");
   return (lower + upper) / 2;
 }
+
+const [warmMilliseconds, minMilliseconds, minCalls] = [sized(100, 0), sized(500, 0), sized(15, 1)];
+
+/** The median time of each function in milliseconds, after enough calls for the compiler. */
+export function medianMilliseconds<Name extends string>(
+  functions: Readonly<Record<Name, () => unknown>>,
+): Record<Name, number> {
+  const medians = Object.entries<() => unknown>(functions).map(([name, run]) => {
+    timesOf(run, warmMilliseconds);
+    return [name, median(timesOf(run, minMilliseconds))];
+  });
+  return Object.fromEntries(medians) as Record<Name, number>;
+}
+
+/** The times of calls that take so long together. */
+function timesOf(run: () => unknown, milliseconds: number): number[] {
+  const times: number[] = [];
+  const began = performance.now();
+  while (times.length < minCalls || performance.now() - began < milliseconds) {
+    const started = performance.now();
+    run();
+    times.push(performance.now() - started);
+  }
+  return times;
+}

@@ -10,7 +10,7 @@ export const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
 export const mebibyte = 2 ** 20;
 
 /** The cells of a whole tile. */
-export const everyCell = Uint16Array.from({ length: cellsPerTile }, (_, cell) => cell);
+const everyCell = Uint16Array.from({ length: cellsPerTile }, (_, cell) => cell);
 
 /** 50,176 cells at precision 7. */
 export const city: readonly CellsOfTile[] = Array.from({ length: 49 }, (_, index) => ({

@@ -15,7 +15,7 @@ export const aboutJobs = [
 
 /** How many deliveries a caller and many callers get through a local run. */
 export async function jobRows(): Promise<readonly Row[]> {
-  return await withLocalService({ environment: { LOG_LEVEL: "ERROR" } }, async (service, tokenOf) => {
+  return await withLocalService(async (service, tokenOf) => {
     await withSinks(1, 0, async (sinks) => deliver(service, 8, sinks, [await tokenOf("warm")]));
     return [
       ...(await oneCallerRows(service, await tokenOf("one"))),

@@ -5,33 +5,23 @@ import { privateJwk } from "../../shared/tokens/token.ts";
 import { makeAssembly } from "../assembly.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { demoData } from "../local/demo-tables.ts";
-import type { LogSink } from "../local/lambda/log-sink.ts";
 import type { LocalService } from "../local/service.ts";
 
 /** Returns a token for density requests of a caller. */
 export type TokenOf = (caller: string) => Promise<string>;
 
-interface Options {
-  readonly environment: Readonly<Record<string, string>>;
-  /** Set on every function besides its configuration. */
-  readonly extraEnvironment?: Readonly<Record<string, string>>;
-  readonly logs?: LogSink;
-}
-
 /** Lends a local service in this process, with the demo data, whose callers may have 100 pending operations. */
 export async function withLocalService<Result>(
-  { environment, extraEnvironment = {}, logs = { write: () => true } }: Options,
   use: (service: LocalService, tokenOf: TokenOf) => Promise<Result>,
 ): Promise<Result> {
   const { assembly, remove } = await makeAssembly();
   try {
     const service = await startDemoService({
       assembly,
-      environment: { DENSITY_PENDING_LIMIT: "100", RATE_LIMIT_PER_MINUTE: "100000", ...environment },
-      extraEnvironment,
+      environment: { DENSITY_PENDING_LIMIT: "100", RATE_LIMIT_PER_MINUTE: "100000", LOG_LEVEL: "ERROR" },
       port: 0,
       data: demoData,
-      logs,
+      logs: { write: () => true },
     });
     try {
       return await use(service, await signer(service));
