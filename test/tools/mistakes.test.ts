@@ -114,6 +114,21 @@ test.each([
     ["--local", "1"],
     "no service runs on port 1 of this machine: run npm start",
   ],
+  [
+    "names a local service that does not run, by its address",
+    ["--url", "http://localhost:1"],
+    "no service runs on port 1 of this machine: run npm start",
+  ],
+  [
+    "names the address of a stage, which says nothing of its tables",
+    ["--url", "https://api.example.com"],
+    "--url names no tables: give --outputs FILE, which `cdk deploy --outputs-file FILE` writes",
+  ],
+  [
+    "names two services",
+    ["--local", "--url", "http://localhost:1"],
+    "--local and --url name several services: give one of them",
+  ],
 ])(
   "ncs import exits with 1 and says how to name a service when the operator %s",
   async (_, options, said) => {

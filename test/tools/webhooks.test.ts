@@ -1,13 +1,17 @@
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { outputNames } from "../../infra/output-names.ts";
+import { stackNames } from "../../infra/stack-names.ts";
 import { listenForDeliveries } from "../../tools/cli/webhook-listener.ts";
 import type { ListeningServer } from "../../tools/local/servers/listening-server.ts";
 import { tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { storeDensities } from "../support/jobs.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
+const folder = useOwnFolder();
 const patiently = { timeout: 30_000 };
 
 let token: string;
@@ -35,6 +39,21 @@ test("ncs webhooks creates secrets, lists them, and deletes one", async () => {
   expect(deleted).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(new RegExp(`^${other.id}  \\S+\n$`)),
+  });
+});
+
+test("ncs webhooks list --outputs asks the API of the deployed stage, and refuses two services", async () => {
+  const secret = await created();
+  vi.stubEnv("NCS_URL", "http://127.0.0.1:1");
+  const stage = { [stackNames.prod]: { [outputNames.apiAddress]: `${sharedService.url}/` } };
+  const outputs = await folder.write("outputs.json", stage);
+  expect(await runNcs(["webhooks", "list", "--outputs", outputs])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(secret.id),
+  });
+  expect(await runNcs(["webhooks", "list", "--outputs", outputs, "--url", sharedService.url])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--outputs and --url name several services"),
   });
 });
 

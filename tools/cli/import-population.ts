@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import type { PopulationImport } from "../import/density/population/import-population.ts";
-import { boxOf, wholeNumber } from "./options.ts";
+import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { printWhereToLook, type StackOptions, usePublishingStack, withStackOptions } from "./stack.ts";
+import { printWhereToLook, usePublishingStack } from "./stack.ts";
 
 /** `ncs import population`: a public grid of residents, as densities of a typical week. */
 export function addImportPopulation(

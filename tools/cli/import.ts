@@ -7,17 +7,11 @@ import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
 import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
-import {
-  printWhereToLook,
-  type StackOptions,
-  useDensityImport,
-  usePublishingStack,
-  useStack,
-  withStackOptions,
-} from "./stack.ts";
+import { printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
 
 const dryRunOption = [
   "--dry-run",

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { JobSummary } from "./job-operations.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+import { useStack } from "./stack.ts";
 
 /** `ncs jobs`: pending and parked deliveries. */
 export function addJobs(jobs: Command, print: Print): void {

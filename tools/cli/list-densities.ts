@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { DataSet } from "../../functions/population-density/tiles/data-set.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+import { useStack } from "./stack.ts";
 
 /** `ncs list densities`: what is known of all densities together, and how good their forecasts were. */
 export function addListDensities(listing: Command, print: Print): void {

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { addressForm, addressIn } from "./options.ts";
+import { type Command, Option } from "commander";
+import { addressOf, isLoopback, type StackOptions, withStage } from "./options.ts";
 
 /** An address and its password. */
 export interface Login {
@@ -18,20 +18,22 @@ export interface LoginOptions {
 /** A caller waits as long as API Gateway lets a function take, and a little more. */
 const callMilliseconds = 35_000;
 
-/** Adds the address of the API. */
+/** Adds where the API is. The command then has its address as `url`, in whichever way it was told. */
 export function withUrl(command: Command): Command {
-  return command.addOption(
-    new Option("--url <url>", "the API: that of `npm start`, or of a stage; NCS_URL is read too")
-      .env("NCS_URL")
-      .argParser(addressOf)
-      .default("http://127.0.0.1:3000"),
-  );
-}
-
-function addressOf(text: string): string {
-  const address = addressIn(text);
-  if (address === undefined) throw new InvalidArgumentError(`It ${addressForm}.`);
-  return address;
+  const url = new Option("--url <url>", "the API: that of `npm start`, or of a stage; NCS_URL is read too")
+    .env("NCS_URL")
+    .argParser(addressOf)
+    .default("http://127.0.0.1:3000");
+  return withStage(command)
+    .addOption(url)
+    .hook("preAction", async (_, called) => {
+      const { outputs, local, url } = called.opts<StackOptions>();
+      if (outputs === undefined && local === undefined) return;
+      const { addressOfService } = await import("./stack.ts");
+      const isNamed = called.getOptionValueSource("url") === "cli";
+      const named = { outputs, local, ...(isNamed ? { url } : {}) } as StackOptions;
+      called.setOptionValue("url", await addressOfService(named));
+    });
 }
 
 /** Who calls the API. */
@@ -60,7 +62,7 @@ export async function tokenFor({ url, as, token }: CallerOptions): Promise<strin
 export async function loginOf(url: string, emailaddress: string): Promise<Login> {
   const fromShell = process.env.NCS_PASSWORD;
   if (fromShell !== undefined && fromShell !== "") return { emailaddress, password: fromShell };
-  if (["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname)) {
+  if (isLoopback(new URL(url).hostname)) {
     const { demoLogins } = await import("../demo-logins.ts");
     const known = demoLogins().find(({ EmailAddress }) => EmailAddress === emailaddress);
     if (known !== undefined) return { emailaddress, password: known.password };

@@ -47,7 +47,7 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./webhooks.ts")).addWebhooks,
   },
   {
-    usage: "verify <url>",
+    usage: "verify [url]",
     description: "check that a service answers as the contract says: text, JSON or JUnit",
     load: async () => (await import("./verify.ts")).addVerify,
   },

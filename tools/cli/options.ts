@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import { bbox } from "../import/density/box.ts";
 import { problemText } from "../import/schema-problems.ts";
@@ -34,4 +34,43 @@ export function wholeNumber(least: number, most: number) {
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+}
+
+/** Where a service is, as every command of `ncs` is told: one of these. */
+export interface StackOptions {
+  /** The file with the outputs of a deployed stage. */
+  readonly outputs?: string;
+  /** The port, or `true` for the usual one. */
+  readonly local?: number | true;
+  /** Without a trailing slash. */
+  readonly url?: string;
+}
+
+/** Adds the options of a command that works on the tables of a service: a deployed stage or `npm start`. */
+export function withStackOptions(command: Command): Command {
+  return withStage(command).option("--url <url>", "the address of that `npm start`, instead", addressOf);
+}
+
+/** Adds the options that name a service in two of three ways; the third is its address. */
+export function withStage(command: Command): Command {
+  return command
+    .option("--outputs <file>", "a deployed stage: what `cdk deploy --outputs-file` wrote")
+    .option("--local [port]", "the `npm start` that runs on this machine, instead of --outputs", portOf);
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be the port of an `npm start`.");
+}
+
+/** The address of a service, as an argument. */
+export function addressOf(text: string): string {
+  const address = addressIn(text);
+  if (address === undefined) throw new InvalidArgumentError(`It ${addressForm}.`);
+  return address;
+}
+
+/** Whether a host is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }

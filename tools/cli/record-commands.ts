@@ -4,8 +4,9 @@ import { unreadable } from "../../shared/import/unreadable.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { StoredRecord } from "../import/stored-records.ts";
 import { addListDensities } from "./list-densities.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+import { useStack } from "./stack.ts";
 
 /** What identifies the records of each kind. */
 const identities: Readonly<Record<RecordKind, string>> = {

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
-import { wholeNumber } from "./options.ts";
+import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, useDensityImport, useStack, withStackOptions } from "./stack.ts";
+import { useDensityImport, useStack } from "./stack.ts";
 
 /** `ncs import replay`: makes imports of densities again, as the journal has them. */
 export function addReplay(importing: Command, print: Print): void {

@@ -3,8 +3,9 @@ import type { Command } from "commander";
 import { samLocalEnvironment } from "../../infra/sam-local.ts";
 import { type Fault, faultyVariables, readFault } from "../faults.ts";
 import { loadTemplate } from "../local/template/template.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, stackVariables, withStackOptions } from "./stack.ts";
+import { stackVariables } from "./stack.ts";
 
 /** Of the project, wherever the command is run. */
 const synthesized = fileURLToPath(new URL("../../cdk.out", import.meta.url));

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
@@ -9,31 +8,10 @@ import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.t
 import { tableVariable } from "../../shared/table.ts";
 import type { ImportedExtent } from "../import/density/extent.ts";
 import { runningService } from "../local/running-service.ts";
+import { isLoopback, type StackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
-
-/** The option of a command that works on a deployed stack. */
-export const outputsOption = ["--outputs <file>", "what `cdk deploy --outputs-file` wrote"] as const;
-
-/** The service that a command works on: one of both. */
-export interface StackOptions {
-  readonly outputs?: string;
-  /** The port, or `true` for the usual one. */
-  readonly local?: number | true;
-}
-
-/** Adds the options of a command that works on a deployed stack or on `npm start`. */
-export function withStackOptions(command: Command): Command {
-  return command
-    .option(...outputsOption)
-    .option("--local [port]", "the `npm start` that runs on this machine, instead of --outputs", portOf);
-}
-
-function portOf(text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be the port of an `npm start`.");
-}
 
 /**
  * Sets the environment variables of the functions to a stack's tables, queues and signing key.
@@ -110,18 +88,40 @@ function requirePublishing(stack: string, variables: Readonly<Record<string, str
   }
 }
 
-async function stackOf({ outputs, local }: StackOptions): Promise<Stack> {
-  if (outputs !== undefined && local !== undefined) {
-    throw new Error("--outputs and --local name two services: give one of them");
-  }
-  if (outputs === undefined && local === undefined) {
+async function stackOf({ outputs, local, url }: StackOptions): Promise<Stack> {
+  const given = Object.entries({ outputs, local, url }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`],
+  );
+  if (given.length > 1) throw new Error(`${given.join(" and ")} name several services: give one of them`);
+  if (outputs !== undefined) return await deployedStack(outputs);
+  if (local !== undefined) return localStack(local === true ? 3000 : local);
+  if (url === undefined) {
     throw new Error(
       "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local for `npm start`",
     );
   }
-  if (outputs !== undefined) return await deployedStack(outputs);
-  const { url, environment } = runningService(local === true || local === undefined ? 3000 : local);
+  const { hostname, port } = new URL(url);
+  if (isLoopback(hostname)) return localStack(Number(port || 80));
+  throw new Error(
+    "--url names no tables: give --outputs FILE, which `cdk deploy --outputs-file FILE` writes",
+  );
+}
+
+function localStack(port: number): Stack {
+  const { url, environment } = runningService(port);
   return { name: url, page: url, variables: environment };
+}
+
+/**
+ * The address of a service's API, without a slash at its end.
+ * @throws {Error} that says what is wrong with an option.
+ */
+export async function addressOfService(options: StackOptions): Promise<string> {
+  if (options.url !== undefined && options.outputs === undefined && options.local === undefined)
+    return options.url;
+  const { name, page } = await stackOf(options);
+  if (page === undefined) throw new Error(`--outputs: ${name} has no ${outputNames.apiAddress}`);
+  return page;
 }
 
 /** A stack by its name or address, and the environment variables of its functions. */

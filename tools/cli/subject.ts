@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { unwritable } from "../../shared/import/unreadable.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { type StackOptions, useStack, withStackOptions } from "./stack.ts";
+import { useStack } from "./stack.ts";
 
 interface ExportOptions extends StackOptions {
   readonly out?: string;

@@ -3,11 +3,11 @@ import { type Command, Option } from "commander";
 import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import type { Findings } from "../verify/findings.ts";
 import type { ReportFormat } from "../verify/report.ts";
-import { addressForm, addressIn } from "./options.ts";
+import { addressForm, addressIn, type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
 
-interface VerifyOptions {
+interface VerifyOptions extends StackOptions {
   readonly logins?: string;
   readonly features?: string;
   readonly plan?: string;
@@ -20,7 +20,7 @@ interface VerifyOptions {
 
 /** `ncs verify`: the scenarios of the contract, or those of feature files, against any service. */
 export function addVerify(command: Command, print: Print, note: Print): void {
-  command
+  withStackOptions(command)
     .option(
       "--logins <file>",
       "who sends the requests, in the form of tools/demo/profiles.json; the demo's own if absent",
@@ -48,8 +48,11 @@ export function addVerify(command: Command, print: Print, note: Print): void {
         "Deliveries that are begun are\ncancelled, and webhook secrets deleted. With --features, the plan says what the " +
         "service needs.\nThe exit code is 1 if any scenario fails, or if none could be run.",
     )
-    .action(async (url: string, options: VerifyOptions, command: Command) => {
-      const base = addressIn(url) ?? command.error(`error: ${url} ${addressForm}`);
+    .action(async (url: string | undefined, options: VerifyOptions, command: Command) => {
+      const address = url === undefined ? undefined : addressIn(url);
+      if (url !== undefined && address === undefined) command.error(`error: ${url} ${addressForm}`);
+      const { addressOfService } = await import("./stack.ts");
+      const base = await addressOfService(address === undefined ? options : { ...options, url: address });
       const { features, plan, definitions, logins, complete, report: format, out } = options;
       const isAlone = (features === undefined) === (plan === undefined);
       if (!isAlone) command.error("error: --features and --plan need each other");

@@ -11,7 +11,7 @@ const announcements = join(cacheOf(), "running");
 const announcement = z.object({
   pid: z.number(),
   url: z.string(),
-  /** The variables for using its tables and queues, and for publishing densities as it does. */
+  /** The variables for using its tables, queues and signing key, and for publishing densities as it does. */
   environment: z.record(z.string(), z.string()),
 });
 
@@ -19,7 +19,7 @@ const announcement = z.object({
 export type RunningService = z.output<typeof announcement>;
 
 /** Names, addresses and settings, but no AWS credentials. */
-const announced = /^(?:DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$)/;
+const announced = /^(?:DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$|SIGNING_KEY_SECRET_ARN$)/;
 
 /**
  * Tells other programs of this project where the service runs, until this program ends. If the folder is not writable,
