@@ -42,39 +42,24 @@ export async function openSink(milliseconds: number): Promise<Sink> {
   };
 }
 
-/** What a delivery answers. */
-export interface Asked {
-  readonly boundary: readonly { readonly latitude: number; readonly longitude: number }[];
-  readonly hours: number;
-}
+/** 9 cells. */
+const boundary = [
+  { latitude: 45.752, longitude: 4.86 },
+  { latitude: 45.752, longitude: 4.864 },
+  { latitude: 45.755, longitude: 4.862 },
+];
 
-/** 9 cells and an hour. */
-export const smallAnswer: Asked = {
-  boundary: [
-    { latitude: 45.752, longitude: 4.86 },
-    { latitude: 45.752, longitude: 4.864 },
-    { latitude: 45.755, longitude: 4.862 },
-  ],
-  hours: 1,
-};
-
-/** The body of a request; without a sink, it is answered at once. */
-export function requestBody({ boundary, hours }: Asked, sink?: string): string {
-  const area = { areaType: "POLYGON", boundary };
-  return JSON.stringify({ area, startTime: timeIn(1), endTime: timeIn(1 + hours), sink });
-}
-
-/** Asks for an answer to a sink. Returns its operation's id once it is accepted. */
-export async function requestDelivery(
-  url: string,
-  token: string,
-  sink: Pick<Sink, "url">,
-  asked = smallAnswer,
-): Promise<string> {
+/** Asks for an answer of 9 cells and an hour to a sink. Returns its operation's id once it is accepted. */
+export async function requestDelivery(url: string, token: string, sink: Pick<Sink, "url">): Promise<string> {
   const response = await fetch(`${url}/populationdensitydata/retrieve`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
-    body: requestBody(asked, `${sink.url}/`),
+    body: JSON.stringify({
+      area: { areaType: "POLYGON", boundary },
+      startTime: timeIn(1),
+      endTime: timeIn(2),
+      sink: `${sink.url}/`,
+    }),
   });
   const { operationId } = (await response.json()) as { operationId?: string };
   if (response.status !== 202 || operationId === undefined) {
