@@ -11,7 +11,8 @@ import { sharedService } from "../support/service.ts";
 
 /** The demo allows pages from any port of this machine. */
 const page = "http://localhost:5173";
-const elsewhere = "https://evil.example";
+/** Another host, whose name begins like an allowed origin. */
+const elsewhere = "http://localhost:5173.evil.example";
 
 const declared: readonly Endpoint[] = endpoints;
 const paths = [...new Set(declared.flatMap(pathsOf))];

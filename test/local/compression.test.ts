@@ -1,45 +1,9 @@
 import { get } from "node:http";
-import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { compressed } from "../../tools/local/gateway/compression.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { call } from "../support/client.ts";
 import { sharedService } from "../support/service.ts";
-
-const text = "population density ".repeat(500);
-const reply = { status: 200, headers: [["content-type", "application/json"]], body: text } as const;
-
-test.each([
-  ["gzip", "gzip", gunzipSync],
-  ["deflate;q=1.0, gzip;q=0.5", "deflate", inflateSync],
-  ["gzip, deflate, br", "gzip", gunzipSync],
-])("compressed answers Accept-Encoding %s with %s", async (accepted, coding, decompress) => {
-  const { headers, body, status } = await compressed(reply, accepted, 4_096);
-
-  expect(status).toBe(200);
-  expect(headers).toEqual([...reply.headers, ["content-encoding", coding]]);
-  expect(decompress(body).toString()).toBe(text);
-});
-
-test.each([undefined, "", "*", "br", "gzip;q=0", "identity, gzip;q=0.5"])(
-  "compressed leaves an answer as it is for Accept-Encoding %s",
-  async (accepted) => {
-    expect(await compressed(reply, accepted, 4_096)).toEqual(reply);
-  },
-);
-
-test("compressed leaves an answer as it is below the API's minimum size or without a minimum", async () => {
-  const headersOf = async (bytes: number) =>
-    (await compressed({ ...reply, body: "x".repeat(bytes) }, "gzip", 4_096)).headers;
-  expect(await headersOf(4_095)).toEqual(reply.headers);
-  expect(await headersOf(4_096)).toHaveLength(2);
-  expect(await compressed(reply, "gzip", undefined)).toEqual(reply);
-});
-
-test("compressed leaves an answer as it is that the function has encoded", async () => {
-  const encoded = { ...reply, headers: [["content-encoding", "gzip"]] } as const;
-  expect(await compressed(encoded, "gzip", 4_096)).toEqual(encoded);
-});
 
 /** A response with its body as it was received, without decoding. */
 function received(path: string, acceptEncoding: string | undefined) {

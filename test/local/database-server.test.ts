@@ -61,8 +61,3 @@ test("the embedded DynamoDB answers after 500 clients disconnected while they wa
   const found = await client.send(read, { abortSignal: AbortSignal.timeout(60_000) });
   expect(found.Item ?? Key).toMatchObject(Key);
 });
-
-test("the embedded DynamoDB refuses transactions, so that the service cannot rely on them", async () => {
-  const command = new TransactWriteItemsCommand({ TransactItems: [{ Update: update }] });
-  await expect(client.send(command)).rejects.toMatchObject({ name: "UnknownOperationException" });
-});

@@ -91,26 +91,3 @@ test.each([
     code: "INVALID_ARGUMENT",
   });
 });
-
-test("the service answers the pipelined requests before an incomplete one, then responds 400 to that", async () => {
-  const received = await exchange(`${keys}\r\n${login}Content-Length: 100\r\n\r\n{}`, { half: true });
-  expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"[\s\S]*HTTP\/1\.1 400 [\s\S]*"INVALID_ARGUMENT"/);
-});
-
-test("the service responds 404 to CONNECT and ignores a missing Host and an unknown Expect", async () => {
-  expect(await exchange("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n")).toMatch(
-    /^HTTP\/1\.1 404 [\s\S]*"NOT_FOUND"/,
-  );
-  const closing = "GET /.well-known/jwks.json HTTP/1.1\r\nConnection: close\r\n";
-  expect(await exchange(`${closing}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await exchange(`${closing}Host: ${ownHost}\r\nExpect: the-unexpected\r\n\r\n`)).toMatch(
-    /^HTTP\/1\.1 200 /,
-  );
-});
-
-test("the service answers a complete request although the client half-closes or sends garbage after it", async () => {
-  expect(await exchange(`${keys}\r\n`, { half: true })).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);
-  const answered = await exchange(`${keys}\r\nGARBAGE\r\n\r\n`);
-  expect(answered).toMatch(/^HTTP\/1\.1 200 [\s\S]*"keys"/);
-  expect(answered).not.toContain("INVALID_ARGUMENT");
-});

@@ -58,13 +58,6 @@ test("a pool ends an environment that has been idle too long and starts another 
   await expect.poll(async () => await run(0), { interval: 500 }).not.toBe(first);
 });
 
-test("a pool keeps an environment while events come", async () => {
-  open({ idleMilliseconds: 60_000 });
-  const first = await run(0);
-
-  expect([await run(0), await run(0)]).toEqual([first, first]);
-});
-
 test("a pool starts no more environments than there are processors while the processors are busy", async () => {
   open({ maxThreads: 100, spareTime: () => new Promise(() => {}) });
 

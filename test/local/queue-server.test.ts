@@ -7,74 +7,26 @@ import {
 import { expect, test } from "vitest";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createQueues } from "../../tools/local/servers/queue-server.ts";
-import type { LocalQueue } from "../../tools/local/template/queues.ts";
 import { localQueue, useQueueServer } from "./use-queue-server.ts";
 
 const { server, client } = useQueueServer();
 
-/** A queue whose messages are visible again at once and become dead letters after so many receives. */
-const queue = (name: string, deadLetterLogicalId?: string, maxReceiveCount = 1) =>
-  localQueue(name, {
-    visibilitySeconds: 0,
-    redrive: deadLetterLogicalId === undefined ? undefined : { deadLetterLogicalId, maxReceiveCount },
-  });
-
 test("createQueues creates the queues of a template in any order, with the server's address", async () => {
-  const queues = [queue("first", "second"), queue("second", "third"), queue("third")];
+  const redrive = { deadLetterLogicalId: "dead", maxReceiveCount: 3 };
+  const queues = [localQueue("jobs", { redrive }), localQueue("dead")];
   const urls = await createQueues(server().endpoint, embeddedCredentials, queues);
   expect(Object.fromEntries(urls)).toEqual({
-    first: `${server().endpoint}/000000000000/first`,
-    second: `${server().endpoint}/000000000000/second`,
-    third: `${server().endpoint}/000000000000/third`,
+    jobs: `${server().endpoint}/000000000000/jobs`,
+    dead: `${server().endpoint}/000000000000/dead`,
   });
   expect(await createQueues(server().endpoint, embeddedCredentials, queues)).toEqual(urls);
 });
 
 test("the embedded SQS finds a queue by its URL with another name of this machine, as containers have it", async () => {
-  const urls = await createQueues(server().endpoint, embeddedCredentials, [queue("named")]);
+  const urls = await createQueues(server().endpoint, embeddedCredentials, [localQueue("named")]);
   const QueueUrl = urls.get("named")?.replace("127.0.0.1", "localhost");
   const sent = await client().send(new SendMessageCommand({ QueueUrl, MessageBody: "a job" }));
   expect(sent.MessageId).toBeDefined();
-});
-
-/** Creates queues, sends a message to the first, and returns a function that receives from one: the receive counts. */
-async function receivingFrom(queues: readonly LocalQueue[]) {
-  const urls = await createQueues(server().endpoint, embeddedCredentials, queues);
-  const receive = async (name: string) => {
-    const QueueUrl = urls.get(name);
-    const { Messages = [] } = await client().send(
-      new ReceiveMessageCommand({ QueueUrl, MessageSystemAttributeNames: ["All"] }),
-    );
-    return Messages.map(({ Attributes }) => Attributes?.ApproximateReceiveCount);
-  };
-  const [first] = queues;
-  await client().send(
-    new SendMessageCommand({ QueueUrl: urls.get(first?.name ?? ""), MessageBody: "a job" }),
-  );
-  return receive;
-}
-
-test("a dead-letter queue passes on its own dead letters and continues their receive counts", async () => {
-  const receive = await receivingFrom([queue("jobs", "dlq"), queue("dlq", "parked", 3), queue("parked")]);
-  expect(await receive("jobs")).toEqual(["1"]);
-  expect(await receive("jobs")).toEqual([]);
-  expect(await receive("dlq")).toEqual(["3"]);
-  expect(await receive("dlq")).toEqual([]);
-  expect(await receive("parked")).toEqual(["5"]);
-  expect(await receive("parked")).toEqual(["6"]);
-});
-
-test("a dead-letter queue passes a message on unread when its limit is not above that of the queue before", async () => {
-  const receive = await receivingFrom([queue("short", "shorter"), queue("shorter", "last"), queue("last")]);
-  expect(await receive("short")).toEqual(["1"]);
-  expect(await receive("short")).toEqual([]);
-  expect(await receive("shorter")).toEqual([]);
-  expect(await receive("last")).toEqual(["4"]);
-});
-
-test("createQueues refuses queues that are dead-letter queues of each other, with their names", async () => {
-  const queues = [queue("one", "two"), queue("two", "one"), queue("free")];
-  await expect(createQueues(server().endpoint, embeddedCredentials, queues)).rejects.toThrow("one, two");
 });
 
 /** A queue with one message, and what receives the message and changes its visibility. */

@@ -164,13 +164,13 @@ describe("a queue of the template", () => {
   });
 
   test("a queue redelivers only the messages that the function reports as failed", async () => {
-    stage.play(({ records }) => ({
-      answer: {
-        batchItemFailures: records
-          .filter(({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1")
-          .map(({ messageId }) => ({ itemIdentifier: messageId })),
-      },
-    }));
+    stage.play(({ records }) => {
+      const failed = records.filter(
+        ({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1",
+      );
+      const answer = { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+      return failed.length === 0 ? { answer } : { answer, hideSeconds: 0 };
+    });
     await send(client, url("Brief"), ["good", "bad"]);
     await eventually(() => {
       expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ good: ["1"], bad: ["1", "2"] });
@@ -181,7 +181,8 @@ describe("a queue of the template", () => {
     stage.play(({ queue, records }) => {
       if (queue === "Dead") return {};
       const isFirst = records[0]?.attributes.ApproximateReceiveCount === "1";
-      return isFirst ? { error: "as asked" } : new Promise(() => {});
+      // The second receive ends with the function's time-out, after which the message is visible again.
+      return isFirst ? { error: "as asked", hideSeconds: 0 } : new Promise(() => {});
     });
     await send(client, url("Brief"), ["a", "b"]);
     await eventually(() => {
@@ -198,7 +199,7 @@ describe("a queue of the template", () => {
     stage.play(({ records }) => {
       if (failed !== undefined) return { answer: { batchItemFailures: [] } };
       failed = records.map(({ body }) => body);
-      return { answer: { batchItemFailures: [{ itemIdentifier: "nobody" }] } };
+      return { answer: { batchItemFailures: [{ itemIdentifier: "nobody" }] }, hideSeconds: 0 };
     });
     await send(client, url("Brief"), ["a", "b"]);
     await eventually(() => {
@@ -213,12 +214,12 @@ describe("a queue of the template", () => {
     const times: number[] = [];
     stage.play(() => {
       times.push(Date.now());
-      return times.length === 1 ? { hideSeconds: 2, error: "later" } : {};
+      return times.length === 1 ? { hideSeconds: 1, error: "later" } : {};
     });
     await send(client, url("Brief"), ["patient"]);
     await eventually(() => expect(times).toHaveLength(2));
     const [first = 0, second = 0] = times;
-    expect(second - first).toBeGreaterThan(1_900);
+    expect(second - first).toBeGreaterThan(900);
   });
 });
 

@@ -56,6 +56,6 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
     new SqsEventSource(queue, { batchSize: 1, maxConcurrency, reportBatchItemFailures: true });
   const briefConsumer = consumerOf("Brief", brief, Duration.seconds(5));
   briefConsumer.addAlias("live").addEventSource(reading(brief, 10));
-  consumerOf("Dead", dead, Duration.seconds(1)).addEventSource(reading(dead, 10));
+  consumerOf("Dead", dead, Duration.seconds(10)).addEventSource(reading(dead, 10));
   consumerOf("Steady", steady, Duration.seconds(10)).addEventSource(reading(steady, 2));
 }

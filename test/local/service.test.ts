@@ -1,20 +1,11 @@
 import { createServer } from "node:http";
-import {
-  DescribeTableCommand,
-  DynamoDBClient,
-  ListTablesCommand,
-  PutItemCommand,
-  QueryCommand,
-} from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
-  PutSecretValueCommand,
   SecretsManagerClient,
-  UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import type { LocalBackend } from "../../tools/local/service.ts";
@@ -53,19 +44,6 @@ async function startAgain(options: Parameters<typeof startSample>[0] = {}): Prom
   onTestFinished(() => started.close());
   return started;
 }
-
-test("a function has no more environments than maxThreadsOf allows", async () => {
-  const limited = await startAgain({ maxThreadsOf: () => 1 });
-  const id = idOf(limited, "SampleFunction");
-  const reported = await Promise.all(Array.from({ length: 6 }, () => limited.invoke(id, { do: "sleep" })));
-  const threads = reported.map((one) => z.looseObject({ threadId: z.number() }).parse(one).threadId);
-  expect(new Set(threads).size).toBe(1);
-});
-
-test("the local service starts no queue server when the template has no queues", () => {
-  expect(service.queueEndpoint).toBeUndefined();
-  expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_ENDPOINT_URL_SQS");
-});
 
 test("a function with reserved concurrency refuses an event at once when all its executions are busy", async () => {
   const id = idOf(service, "ReservedFunction");
@@ -111,18 +89,6 @@ test("a function's environment has the template's variables and only the configu
   }
 });
 
-test("a function's environment has the shell's AWS_LAMBDA_RUNTIME_API, an address that no sink may have", async () => {
-  const AWS_LAMBDA_RUNTIME_API = "127.0.0.1:9001";
-  const AWS_ENDPOINT_URL_DYNAMODB = service.databaseEndpoint;
-  const inFunction = await startAgain({
-    environment: { AWS_LAMBDA_RUNTIME_API, AWS_ENDPOINT_URL_DYNAMODB },
-  });
-  expect(await inFunction.invoke(idOf(inFunction, "SampleFunction"), {})).toMatchObject({
-    environment: { AWS_LAMBDA_RUNTIME_API },
-  });
-  expect(service.environmentOf(sampleId())).not.toHaveProperty("AWS_LAMBDA_RUNTIME_API");
-});
-
 test("an event with its own environment runs in a thread of its own", async () => {
   const plain = await service.invoke(sampleId(), {});
   const changed = await service.invoke(sampleId(), {}, { environment: { LIMIT: "1" } });
@@ -161,37 +127,6 @@ test("a failed invocation rejects with the error type that Lambda reports", asyn
   });
 });
 
-test("the log has what a function writes to stdout and stderr", async () => {
-  await service.invoke(sampleId(), { do: "log" });
-  await vi.waitFor(() => {
-    expect(service.logs).toContain('{"written":"to stdout"}\n');
-    expect(service.logs).toContain('{"written":"to stderr"}\n');
-  });
-});
-
-test("the database has the template's tables with their keys and indexes", async () => {
-  const [table] = service.template.tables;
-  const { Table } = await database.send(new DescribeTableCommand({ TableName: table?.name }));
-  expect(Table).toMatchObject({
-    KeySchema: [
-      { AttributeName: "pk", KeyType: "HASH" },
-      { AttributeName: "sk", KeyType: "RANGE" },
-    ],
-    GlobalSecondaryIndexes: [{ IndexName: "by-email" }],
-  });
-  const Item = { pk: { S: "a" }, sk: { S: "1" }, email: { S: "e" } };
-  await database.send(new PutItemCommand({ TableName: table?.name, Item }));
-  const { Items } = await database.send(
-    new QueryCommand({
-      TableName: table?.name,
-      IndexName: "by-email",
-      KeyConditionExpression: "email = :email",
-      ExpressionAttributeValues: { ":email": { S: "e" } },
-    }),
-  );
-  expect(Items).toEqual([Item]);
-});
-
 test("the local service uses the shell's database with the shell's keys and creates no table there", async () => {
   const environment = {
     AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
@@ -205,15 +140,6 @@ test("the local service uses the shell's database with the shell's keys and crea
   expect(TableNames).toHaveLength(1);
 });
 
-test("a new secret has a generated password", async () => {
-  const { SecretString, VersionStages, ARN } = await secrets.send(
-    new GetSecretValueCommand({ SecretId: arnOf("Secret") }),
-  );
-  expect(SecretString).toMatch(/^.{32}$/);
-  expect(VersionStages).toEqual(["AWSCURRENT"]);
-  expect(ARN).toMatch(/^arn:aws:secretsmanager:eu-west-1:000000000000:secret:Secret\w+-\w{6}$/);
-});
-
 test("a secret with a rotation schedule has been rotated before the port opens", async () => {
   expect(beforeListening?.secretsEndpoint).toBe(service.secretsEndpoint);
   const SecretId = arnOf("Rotated");
@@ -224,43 +150,6 @@ test("a secret with a rotation schedule has been rotated before the port opens",
   const described = await secrets.send(new DescribeSecretCommand({ SecretId }));
   expect(described.RotationEnabled).toBe(true);
   expect(described.VersionIdsToStages?.[current.VersionId ?? ""]).toContain("AWSCURRENT");
-});
-
-test("a secret keeps its versions, moves its labels and stores the same token once", async () => {
-  const SecretId = arnOf("Secret");
-  const before = await secrets.send(new GetSecretValueCommand({ SecretId }));
-  const ClientRequestToken = "0".repeat(32);
-  const put = { SecretId, ClientRequestToken, SecretString: "new", VersionStages: ["AWSPENDING"] };
-  const first = await secrets.send(new PutSecretValueCommand(put));
-  expect(await secrets.send(new PutSecretValueCommand(put))).toMatchObject({ VersionId: first.VersionId });
-  await expect(
-    secrets.send(new PutSecretValueCommand({ ...put, SecretString: "other" })),
-  ).rejects.toMatchObject({
-    name: "ResourceExistsException",
-  });
-
-  const move = { SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken };
-  await expect(secrets.send(new UpdateSecretVersionStageCommand(move))).rejects.toMatchObject({
-    name: "InvalidParameterException",
-  });
-  await secrets.send(new UpdateSecretVersionStageCommand({ ...move, RemoveFromVersionId: before.VersionId }));
-  expect((await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString).toBe("new");
-  const byId = await secrets.send(new GetSecretValueCommand({ SecretId, VersionId: before.VersionId }));
-  expect(byId.VersionStages).toEqual(["AWSPREVIOUS"]);
-  await expect(
-    secrets.send(
-      new GetSecretValueCommand({ SecretId, VersionId: before.VersionId, VersionStage: "AWSCURRENT" }),
-    ),
-  ).rejects.toMatchObject({ name: "InvalidRequestException" });
-});
-
-test("an unknown secret or version is refused with the error of AWS", async () => {
-  await expect(secrets.send(new GetSecretValueCommand({ SecretId: "none" }))).rejects.toMatchObject({
-    name: "ResourceNotFoundException",
-    message: "Secrets Manager can't find the specified secret.",
-  });
-  const pending = new GetSecretValueCommand({ SecretId: arnOf("Secret"), VersionStage: "NONE" });
-  await expect(secrets.send(pending)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
 });
 
 test("the local service fails to start with the number of a port that is in use", async () => {
@@ -283,12 +172,6 @@ test("the local service closes what it has started when its start fails", async 
   await expect(fetch(backend?.databaseEndpoint ?? "")).rejects.toThrow();
   await expect(fetch(backend?.secretsEndpoint ?? "")).rejects.toThrow();
   await expect(backend?.invoke(sampleId(), {})).rejects.toThrow("stopping");
-});
-
-test("the local service fails to start with the step of a rotation that fails", async () => {
-  await expect(startAgain({ extraEnvironment: { ROTATION_FAILS: "setSecret" } })).rejects.toThrow(
-    /setSecret/,
-  );
 });
 
 test("the local service closes within 2 s, aborting open requests, and may be closed twice", async () => {

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { InvocationStream } from "../../tools/local/lambda/invocation-stream.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { useSample } from "./started-sample.ts";
 
@@ -91,29 +90,9 @@ test("the integration's time-out yields 504 before a streamed response has begun
   await expect(text(response)).rejects.toThrow("aborted");
 });
 
-test("a caller gets 502 when a streaming function exits, and the log keeps what the function wrote before", async () => {
-  expect(await all("streamed?do=exit")).toMatchObject({ status: 502 });
-  expect(service().logs.join("")).toContain("its last words");
-});
-
 test("a streaming function runs to its end after the caller has disconnected", async () => {
   const bytes = 5 * 1_048_576 + 65_536;
   const response = await begin(`streamed?do=large&bytes=${bytes}`);
   response.destroy();
   await expect.poll(() => service().logs.join("")).toContain(`{"written":${bytes}}`);
-});
-
-test("InvocationStream asks for data only while its reader reads, and for all of it once the reader has stopped", async () => {
-  const take = vi.fn();
-  const stream = new InvocationStream(take);
-  stream.receive(Buffer.from("first"));
-  expect(take).not.toHaveBeenCalled();
-  const chunks = stream[Symbol.asyncIterator]();
-  expect(String((await chunks.next()).value)).toBe("first");
-  expect(take).toHaveBeenCalledTimes(1);
-  stream.receive(Buffer.from("second"));
-  await chunks.return();
-  expect(take).toHaveBeenCalledTimes(2);
-  stream.receive(Buffer.from("third"));
-  expect(take).toHaveBeenCalledTimes(3);
 });

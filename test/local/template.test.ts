@@ -40,23 +40,6 @@ test.each([
   expect(resolve(expression)).toEqual(value);
 });
 
-test.each([
-  [{ "Fn::ImportValue": "x" }, "Fn::ImportValue is not supported locally, at here"],
-  [{ a: [{ "Fn::If": ["IsDev", 1, 2] }] }, "Fn::If is not supported locally, at here.a[0]"],
-  [{ "Fn::Sub": ["${x}", { x: "y" }] }, "Fn::Sub with variables is not supported locally"],
-  [{ "Fn::Sub": "${Table.Arn}" }, "The template has no resource Table.Arn, at here"],
-  [{ "Fn::GetAtt": "Table.Arn" }, "Malformed at here"],
-  [{ "Fn::Join": ["-", [{ "Fn::Split": [":", "a:b"] }]] }, "Expected text at here"],
-  [{ Ref: "AWS::NoValue" }, "The template has no resource AWS::NoValue, at here"],
-  [{ Ref: "Missing" }, "The template has no resource Missing, at here"],
-  [{ Ref: "Bucket" }, "Bucket (AWS::S3::Bucket) does not exist locally but is used at here"],
-  [{ "Fn::GetAtt": ["Table", "StreamArn"] }, "Fn::GetAtt Table.StreamArn has no local value, at here"],
-  ["{{resolve:ssm:/a}}", "A dynamic reference cannot be resolved locally, at here"],
-  [{ "Fn::Select": [5, ["a"]] }, "Fn::Select has no element 5 at here"],
-])("Intrinsics refuses %j", (expression, message) => {
-  expect(() => resolve(expression)).toThrow(message);
-});
-
 const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", ThrottlingBurstLimit: 50 };
 const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
 const settings = z.array(methodSettingSchema).parse([all, own]);
@@ -72,17 +55,6 @@ test("throttlingOf returns the setting of all methods unless the method has its 
   }
   expect(throttlingOf([], "GET", "/a")).toBeUndefined();
 });
-
-test("methodSettingSchema refuses a setting of ANY, as API Gateway does", () => {
-  expect(methodSettingSchema.safeParse({ ...own, HttpMethod: "ANY" }).success).toBe(false);
-});
-
-test.each([{ DataTraceEnabled: true }, { CachingEnabled: true }, { LoggingLevel: "INFO" }])(
-  "methodSettingSchema refuses a setting that a local run would ignore: %j",
-  (setting) => {
-    expect(methodSettingSchema.safeParse({ ...all, ...setting }).success).toBe(false);
-  },
-);
 
 const arn = (name: string) => `arn:aws:sqs:eu-west-1:000000000000:${name}`;
 
@@ -145,22 +117,6 @@ test("Template reads queues with the template's settings or the defaults of AWS"
   ]);
 });
 
-test("Template reads the concurrency of a mapping, from which callers' limits are derived", () => {
-  expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 50 } }).eventSources).toMatchObject([
-    { concurrency: 50 },
-  ]);
-  expect(templateOf({}, { ScalingConfig: { MaximumConcurrency: 2 } }).eventSources).toMatchObject([
-    { concurrency: 2 },
-  ]);
-});
-
-test.each([["Run:live"], [{ Ref: "Run" }], [{ "Fn::GetAtt": ["Run", "Arn"] }], [{ Ref: "Live" }]])(
-  "Template finds the function that a mapping names as %j",
-  (FunctionName) => {
-    expect(templateOf({}, { FunctionName }).eventSources).toMatchObject([{ functionLogicalId: "Run" }]);
-  },
-);
-
 test.each([
   ["FifoQueue is not supported locally, at Jobs", { FifoQueue: true }, {}],
   [
@@ -180,38 +136,6 @@ test.each([
   ["FilterCriteria is not supported locally, at Mapping", {}, { FilterCriteria: { Filters: [] } }],
 ])("Template refuses a queue or mapping that does not run locally: %s", (message, queue, mapping) => {
   expect(() => templateOf(queue, mapping)).toThrow(message);
-});
-
-const things = {
-  AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
-  KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
-};
-test.each([
-  ["BillingMode", "AWS::DynamoDB::Table", things],
-  [
-    "StreamSpecification is not supported locally, at One",
-    "AWS::DynamoDB::Table",
-    { ...things, StreamSpecification: {} },
-  ],
-  ["GenerateSecretString", "AWS::SecretsManager::Secret", {}],
-  [
-    "options of a generated secret are not supported locally",
-    "AWS::SecretsManager::Secret",
-    { GenerateSecretString: { PasswordLength: 40 } },
-  ],
-  [
-    "greedy parameters are not supported locally",
-    "AWS::ApiGateway::Resource",
-    { ParentId: { "Fn::GetAtt": ["Api", "RootResourceId"] }, PathPart: "{proxy+}" },
-  ],
-  ["HttpMethod", "AWS::ApiGateway::Method", { HttpMethod: "TRACE" }],
-  [
-    "RequestValidatorId is not supported locally, at One",
-    "AWS::ApiGateway::Method",
-    { RequestValidatorId: "x" },
-  ],
-])("Template refuses what is not supported locally, by its name: %s", (message, type, properties) => {
-  expect(() => templateOf({}, {}, { One: [type, properties] })).toThrow(message);
 });
 
 const uri = {

@@ -41,22 +41,6 @@ test.each(["Debugger attached.", "{not JSON", '{"level":1}', ""])(
   },
 );
 
-test("readableLines joins lines that arrive in pieces", () => {
-  let written = "";
-  const sink = readableLines({ write: (chunk) => (written += chunk) });
-  const bytes = Buffer.from(`${JSON.stringify(request)}\nplain\n`);
-  for (const byte of bytes) sink.write(Buffer.from([byte]));
-  expect(written).toBe("07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED\nplain\n");
-});
-
-test("readableLines leaves out metrics", () => {
-  let written = "";
-  const sink = readableLines({ write: (chunk) => (written += chunk) });
-  const metrics = { _aws: { Timestamp: 1, CloudWatchMetrics: [] }, OldestJobSeconds: 0 };
-  sink.write(Buffer.from(`${JSON.stringify(metrics)}\nplain\n`));
-  expect(written).toBe("plain\n");
-});
-
 test("readableLines shows requests for a website's files only when they fail", () => {
   let written = "";
   const sink = readableLines({ write: (chunk) => (written += chunk) });

@@ -61,11 +61,6 @@ test("a throttled gateway responds 429 with Retry-After, the correlator and the 
   expect(response.headers.get("x-correlator")).toBe("t-1");
 });
 
-test("a gateway without throttling passes any rate", async () => {
-  const url = await open(answer, false);
-  expect(await statuses(`${url}${document}`, 30)).toEqual(times(30, 200));
-});
-
 test.each(api.routes.filter(({ integration }) => "functionLogicalId" in integration))(
   "the gateway responds 503 with Retry-After to $method $path when Lambda throttles its function or authorizer",
   async ({ method, path }) => {
