@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 import {
   DescribeSecretCommand,
   GetSecretValueCommand,
@@ -13,6 +12,7 @@ import {
   firstUseSeconds,
   ownKeysCooldownSeconds,
   publicKeyCacheSeconds,
+  type PrivateJwk,
   type SigningKey,
   signingSecret,
 } from "../../shared/tokens/token.ts";
@@ -42,9 +42,10 @@ async function secretText(): Promise<string> {
   return (await service.secrets.send(command)).SecretString ?? "";
 }
 
-/** Waits until an authorizer may fetch the keys again for an unknown key. */
-async function untilCooledDown(): Promise<void> {
-  await wait(ownKeysCooldownSeconds * 1_000 + 100);
+/** Waits until an authorizer accepts a key, which it fetches at most every few seconds. */
+async function untilAccepted(key: PrivateJwk): Promise<void> {
+  const timeout = ownKeysCooldownSeconds * 1_000 + 10_000;
+  await expect.poll(() => statusWith(freshTokenOf(key)), { interval: 250, timeout }).toBe(200);
 }
 
 /** Moves all rotations so far into the past that the newest key signs. */
@@ -97,7 +98,7 @@ test("the rotation changes the signing key after its last step, and no token is 
     await runStep(service, name, token);
     await observe(name);
   }
-  await untilCooledDown();
+  await untilAccepted(await service.signingKey());
   await letNewestKeySign();
   await observe("the new key signs");
 
@@ -116,9 +117,8 @@ test("an authorizer that has just looked for an unknown key knows a new key long
   expect(await statusWith(freshTokenOf(unknown))).toBe(401);
 
   await rotate(service);
-  await untilCooledDown();
 
-  expect(await statusWith(freshTokenOf(await service.signingKey()))).toBe(200);
+  await untilAccepted(await service.signingKey());
   expect(publicKeyCacheSeconds + ownKeysCooldownSeconds).toBeLessThan(firstUseSeconds);
 });
 

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
 import { readNamedEvent } from "../../tools/event-files.ts";
-import { faultNames } from "../../tools/faults.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 
 const folder = useOwnFolder();
@@ -23,21 +22,9 @@ test("npm run invoke sends a file of one's own to the function of its route", as
   expect(JSON.parse(stdout)).toMatchObject({ statusCode: 200 });
 });
 
-test("npm run invoke --help says what a file must have, and names all faults", async () => {
-  const { code, stdout } = await invoke("--help");
-
-  expect(code).toBe(0);
-  const words = stdout.replaceAll(/\s+/g, " ");
-  expect(words).toContain("its resource and httpMethod");
-  expect(words).toContain(faultNames.join(", "));
-});
-
 test.each([
   [[], "missing required argument 'file'"],
   [["none.json"], "none.json cannot be read: ENOENT, no such file or folder"],
-  [["README.md"], "README.md is not JSON"],
-  [["package.json"], "package.json is not an event of API Gateway's REST API"],
-  [["events/keys/publish.200-key-set.json", "--fault", "fire"], "no fault fire; there are internal"],
   [["events/keys/publish.200-key-set.json", "--fault", "permission-denied"], "its operation needs no token"],
 ])("npm run invoke %j says what is wrong in a sentence", async (args, sentence) => {
   const { code, stderr } = await invoke(...args);

@@ -146,7 +146,7 @@ const callers = demoLogins().filter(({ Permissions }) =>
 
 test("npm start --keep after kill -9 delivers every accepted request and keeps tokens and imported data", async () => {
   if (application === undefined) throw new Error("no login");
-  const first = await start("30,2,2,2,2,2,2");
+  const first = await start("10,2,2,2,2,2,2");
   const token = await tokenOf(first, application);
   const profiles = join(folder.path, "qos-profiles.json");
   writeFileSync(profiles, JSON.stringify([{ name: "QOS_KEPT", status: "ACTIVE" }]));

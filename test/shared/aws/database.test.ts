@@ -219,16 +219,20 @@ describe("a faulty DynamoDB", () => {
     getItem: (database) => database.getItem(items, key, signal),
     updatedItem: (database) => database.updatedItem(items, key, count, anything, signal),
   };
-  const faultyCalls = Object.entries(calls).flatMap(([name, call]) =>
-    Object.entries(faults).map(([what, fault]) => [name, what, call, fault] as const),
+  // A read meets every fault, a write one of each kind: both go through the same call.
+  const written = ["answers 500", "cuts the connection", "throttles for the rate"];
+  const faultyCalls = Object.keys(faults).flatMap((fault) =>
+    Object.keys(calls)
+      .filter((call) => call === "getItem" || written.includes(fault))
+      .map((call) => [call, fault] as const),
   );
 
   test.each(faultyCalls)(
     "%s throws Unavailable within five seconds when DynamoDB %s",
-    async (_, __, call, fault) => {
-      const { server, database } = await facing(fault);
+    async (call, fault) => {
+      const { server, database } = await facing(faults[fault] ?? expect.unreachable());
 
-      const { error, milliseconds } = await endOf(call(database));
+      const { error, milliseconds } = await endOf(calls[call]?.(database) ?? expect.unreachable());
       await server.close();
 
       expect(error).toBe("Unavailable");

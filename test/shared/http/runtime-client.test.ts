@@ -177,7 +177,7 @@ const badReaders: Readonly<Record<string, Reader>> = {
 };
 
 /** Long enough for the first byte on a busy machine. */
-const remainingMilliseconds = 6_000;
+const remainingMilliseconds = 5_000;
 
 const startDensities = () => startFunction("population-density/retrieve");
 
@@ -211,13 +211,14 @@ test("the density function on AWS's runtime client answers errors whole", async 
   await densitiesAnswerNext(client);
 });
 
-const cases = Object.entries(badReaders).flatMap(([how, read]) => [
-  // Fills the buffers of a socket.
-  ["JSON", how, { read, hours: 24, headers: {} }] as const,
-  // Fits into them.
-  ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const,
-]);
-test.concurrent.each(cases)(
+// JSON fills the buffers of a socket, a small compressed answer fits into them.
+const json = Object.entries(badReaders).map(
+  ([how, read]) => ["JSON", how, { read, hours: 24, headers: {} }] as const,
+);
+const compressed = Object.entries(badReaders)
+  .filter(([how]) => how === "reads nothing" || how === "vanishes at once")
+  .map(([how, read]) => ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const);
+test.concurrent.each([...json, ...compressed])(
   "the density function on AWS's runtime client gives up a reader of %s who %s, and serves the next",
   async (_what, _how, asked) => {
     const { read, hours, headers } = asked;
