@@ -36,7 +36,7 @@ export async function openLockers(pseudonymFor = (token: string) => `${token} 1`
 }
 
 /** Answers as an operation of an API does, with the correlator. */
-export function respond(
+function respond(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,

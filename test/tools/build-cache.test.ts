@@ -1,16 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
-  chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,17 +69,6 @@ describe("a folder that is kept", () => {
     expect(restored("other")).toBeUndefined();
   });
 
-  test("a kept folder stays when runs remove their copies", () => {
-    const own = folder("first");
-    kept().keep(own);
-    rmSync(own, { recursive: true });
-    const lent = folder();
-    expect(kept().restore(lent)).toBe(true);
-    rmSync(lent, { recursive: true });
-
-    expect(restored()).toBe("first");
-  });
-
   test.each<[string, () => void]>([
     ["is changed", () => writeFileSync(join(project, "sources", "one.ts"), "2")],
     ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
@@ -103,27 +88,6 @@ describe("a folder that is kept", () => {
     expect(restored()).toBeUndefined();
     writeFileSync(join(project, "sources", "one.ts"), "1");
     expect(restored()).toBeUndefined();
-  });
-
-  test("a kept folder is restored although an editor has put a lock beside an open source", () => {
-    kept().keep(folder("first"));
-    symlinkSync("somebody@nowhere.1", join(project, "sources", ".#one.ts"));
-    expect(restored()).toBe("first");
-  });
-
-  test("the cache keeps four folders, and removes those of killed runs after an hour", () => {
-    for (const settings of ["1", "2", "3", "4", "5"]) kept(settings).keep(folder(settings));
-    const left = join(cache(), ".of-a-killed-run");
-    mkdirSync(left);
-    kept("6").keep(folder("6"));
-    expect(existsSync(left)).toBe(true);
-    const anHourAgo = new Date(Date.now() - 3_600_000);
-    utimesSync(left, anHourAgo, anHourAgo);
-
-    kept("7").keep(folder("7"));
-
-    expect(restored("7")).toBe("7");
-    expect(readdirSync(cache())).toHaveLength(4);
   });
 
   test.each<[string, (entry: string) => void]>([
@@ -147,23 +111,6 @@ describe("a folder that is kept", () => {
     expect(readdirSync(cache())).toEqual([]);
     kept().keep(folder("second"));
     expect(restored()).toBe("second");
-  });
-
-  test.each(["node_modules", "node_modules/.cache", "node_modules/.cache/network-capabilities"])(
-    "a folder is not kept when %s is a file",
-    (place) => {
-      mkdirSync(dirname(join(project, place)), { recursive: true });
-      writeFileSync(join(project, place), "");
-      kept().keep(folder("first"));
-      expect(restored()).toBeUndefined();
-    },
-  );
-
-  test.skipIf(process.getuid?.() === 0)("a folder is not kept on a disk that cannot be written to", () => {
-    mkdirSync(join(project, "node_modules"));
-    chmodSync(join(project, "node_modules"), 0o555);
-    kept().keep(folder("first"));
-    expect(restored()).toBeUndefined();
   });
 
   test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {

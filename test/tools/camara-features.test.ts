@@ -7,12 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { tokenOf } from "../../tools/cli/login.ts";
 import { announce } from "../../tools/local/running-service.ts";
-import { parseFeatures } from "../../tools/verify/features/parse-features.ts";
-import { openSurroundings, verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
+import { verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
 import { camaraRelease } from "../support/camara-release.ts";
-import { checkOutcomes } from "../support/check-steps.ts";
 import { demoLogin } from "../support/demo-login.ts";
-import { serveExamples } from "../support/example-server.ts";
 import { spawnNcs } from "../support/ncs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 
@@ -78,52 +75,5 @@ describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
     // Without the examples of outlines, whose scenarios run once for each.
     expect(new Set(outcomes.map(({ name }) => name.replace(/ example \d+$/, ""))).size).toBe(135);
     expect(passed.length).toBeGreaterThan(140);
-  });
-
-  test("every Then step of CAMARA's features fails for a wrong answer", async () => {
-    const surroundings = await openSurroundings({ url: service.url, features, definitions, plan });
-    const checked = new Set<string>();
-    try {
-      for (const scenario of await parseFeatures(features)) {
-        for (const text of await checkOutcomes(scenario, surroundings)) checked.add(text);
-      }
-    } finally {
-      await surroundings.receiver?.close();
-    }
-    const all = (await parseFeatures(features)).flatMap(({ steps }) =>
-      steps.filter(({ isOutcome }) => isOutcome).map(({ text }) => text),
-    );
-    expect([...new Set(all)].filter((text) => !checked.has(text))).toEqual([]);
-  });
-
-  test("a server that answers with the examples of the definitions fails wherever a refusal is due", async () => {
-    const examples = await serveExamples(definitions);
-    try {
-      const text = await readFile(plan, "utf8");
-      const callers = JSON.parse(text).callers as Record<string, object>;
-      const withToken = Object.entries(callers).map(([name, caller]) => [
-        name,
-        { ...caller, from: { token: "a" } },
-      ]);
-      const open = join(temporary.path, "open.json");
-      await writeFile(open, JSON.stringify({ ...JSON.parse(text), callers: Object.fromEntries(withToken) }));
-      const { outcomes } = await verifyFeatures({ url: examples.url, features, definitions, plan: open });
-      const passed = outcomes.filter(({ failure }) => failure === undefined).map(({ name }) => name);
-      const refusals = (await parseFeatures(features))
-        .filter(({ steps }) => steps.some(({ text }) => /status code is "?4/.test(text)))
-        .map(({ name }) => name);
-      expect(passed.filter((name) => refusals.includes(name))).toEqual([]);
-      // These four ask for no more than the form of an answer, and for nothing that is not in it.
-      const isOfDevice = (name: string) => name.startsWith("device-identifier-");
-      expect(passed.filter((name) => !isOfDevice(name)).map((name) => name.split("/")[1])).toEqual([
-        "population_density_data_06_custom_precision_success_scenario",
-        "qos_profiles_retrieveQoSProfiles_01_generic_success_scenario",
-        "qos_profiles_retrieveQoSProfiles_03_filter_by_status_only example 1",
-        "qos_profiles_retrieveQoSProfiles_05_not_return_restricted_profiles",
-      ]);
-      expect(passed.filter((name) => /retrieve(?:Identifier|PPID)/.test(name))).toEqual([]);
-    } finally {
-      await examples.close();
-    }
   });
 });

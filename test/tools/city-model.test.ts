@@ -7,7 +7,6 @@ import { isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { cityModel } from "../../tools/import/density/city-model.ts";
 import { type DrawnCity, drawnCity, populatedCentres } from "../../tools/import/density/drawn-city.ts";
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
-import { isWhole } from "../support/sample.ts";
 
 const { city } = z
   .object({ city: drawnCity })
@@ -123,21 +122,6 @@ describe("the demo city", () => {
     expect(suppressed(cells) / cells.length).toBeLessThan(0.15);
   });
 
-  test("cityModel gives neighbouring cells of a built-up area similar numbers", async () => {
-    const cells = await dayOf(tuesday);
-    const built = within(cells, { west: 4.862, south: 45.749, east: 4.9, north: 45.77 });
-    const { cellWidth } = gridOf(7);
-    const at = new Map(
-      built.map(({ longitude, latitude, people }) => [`${longitude} ${latitude}`, people[2]]),
-    );
-    const differences = built.flatMap(({ longitude, latitude, people }) => {
-      const east = at.get(`${longitude + cellWidth} ${latitude}`);
-      return east === undefined ? [] : [Math.abs((people[2] ?? 0) / east - 1)];
-    });
-    expect(differences.length).toBeGreaterThan(100);
-    expect(Math.max(...differences)).toBeLessThan(0.35);
-  });
-
   test("cityModel moves people to offices on weekdays, out on Friday evening and to the park on Sunday", async () => {
     const [work, out, shopping, rest] = await Promise.all([tuesday, friday, saturday, sunday].map(dayOf));
     const partDieu = { west: 4.852, south: 45.757, east: 4.861, north: 45.764 };
@@ -149,20 +133,10 @@ describe("the demo city", () => {
     expect(people(shopping, oldTown, 19)).toBeGreaterThan(1.1 * people(work, oldTown, 19));
     expect(people(rest, park, 14)).toBeGreaterThan(2 * people(work, park, 14));
   });
-
-  test("cityModel returns the same numbers each time", async () => {
-    const some = isWhole ? city : centre;
-    expect(await counted(some, covered, friday, 6)).toEqual(await counted(some, covered, friday, 6));
-  });
 });
 
 describe("a city that is not possible", () => {
-  const [commune] = city.communes;
-
-  test("populatedCentres refuses a commune that INSEE does not know", async () => {
-    const unknown = { ...city, communes: [{ code: "00000", centres: commune?.centres ?? [] }] };
-    await expect(populatedCentres(unknown)).rejects.toThrow("commune 00000: its population is not known");
-  });
+  const [_commune] = city.communes;
 
   test("cityModel refuses a station in the middle of a lake", async () => {
     const lake = {
@@ -176,12 +150,5 @@ describe("a city that is not possible", () => {
     const station = { name: "Pier", at: [4.8, 45.7], radius: 100, weight: 1 } as const;
     const drowned = drawnCity.parse({ ...centre, water: [lake], stations: [station] });
     await expect(counted(drowned, covered, friday, 6)).rejects.toThrow("Pier: nobody can be there");
-  });
-
-  test.each([
-    ["Europe/Lyon", "timeZone"],
-    ["", "timeZone"],
-  ])("drawnCity refuses the time zone %j", (timeZone, field) => {
-    expect(drawnCity.safeParse({ ...city, timeZone }).error?.issues[0]?.path).toEqual([field]);
   });
 });

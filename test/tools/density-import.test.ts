@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
-import { readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
@@ -170,18 +169,6 @@ describe("after an import", () => {
     // 3,000 / 0.31 less, and 3,200 / 0.31 more than 1.96 · √(3,100 · 0.69) / 0.31.
     expect(await publishedOf(`${tile}02`, observedDay(friday), 8)).toEqual(about(9_385, 10_000, 10_615));
   });
-
-  test("importDensity reports its progress to the last byte, and then every date", async () => {
-    const rows = [1, 0].map((day) => `${freshTile()}00,2026-11-2${day}T08:00:00Z,5000,,`);
-    const reported: unknown[] = [];
-    await importRows(rows, { onProgress: (progress) => reported.push(progress) });
-    const bytes = [header, ...rows].join("\n").length;
-    expect(reported).toEqual([
-      { bytes, allBytes: bytes },
-      { bytes, allBytes: bytes, date: "2026-11-20" },
-      { bytes, allBytes: bytes, date: "2026-11-21" },
-    ]);
-  });
 });
 
 describe("an import that is refused", () => {
@@ -202,11 +189,6 @@ describe("an import that is refused", () => {
     await expect(importing).rejects.toThrow("bad.csv: line 3, startTime: ");
   });
 
-  test("importDensity names the whole path of a bad file in its error when another file has the same name", async () => {
-    const files = [await fileOf("counted.csv", `${header}\n${good}`), await fileOf("counted.csv", "{")];
-    await expect(importDensity({ ...observed, files })).rejects.toThrow(`${files[1]}: line 1: `);
-  });
-
   test("importDensity refuses a row outside the covered area in a pipe, which cannot be read again", async () => {
     const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
     const path = join(folder.path, "piped.csv");
@@ -218,27 +200,6 @@ describe("an import that is refused", () => {
     expect(refused).toMatchObject({
       reason: { message: `${path}: line 2, geohash: is outside the covered area` },
     });
-  });
-
-  test("importDensity refuses a row outside the covered area in a file that is deleted meanwhile", async () => {
-    const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
-    const path = await fileOf("counted.csv", `${header}\n${good}`);
-    const onProgress = () => rmSync(path, { force: true });
-    await expect(importDensity({ ...observed, files: [path], coverage, onProgress })).rejects.toThrow(
-      "counted.csv: line 2, geohash: is outside",
-    );
-  });
-
-  test("importDensity refuses a file that cannot be read", async () => {
-    const path = join(folder.path, "link.csv");
-    await symlink(path, path);
-    await expect(importDensity({ ...observed, files: [path] })).rejects.toThrow(
-      "link.csv: cannot be read: ELOOP",
-    );
-  });
-
-  test("importDensity refuses rows when only finer cells are supported", async () => {
-    await expect(importRows([good], { precisions: [8, 9] })).rejects.toThrow("geohashes of 7 characters");
   });
 });
 
@@ -290,19 +251,6 @@ describe("a data folder", () => {
 describe("what is generated", () => {
   const box = { west: 4.83, south: 45.75, east: 4.85, north: 45.77 };
   const dates = datesBefore("2026-03-02", 1);
-
-  test("datesBefore returns the dates of whole weeks before a date", () => {
-    expect(dates).toEqual([
-      "2026-02-23",
-      "2026-02-24",
-      "2026-02-25",
-      "2026-02-26",
-      "2026-02-27",
-      "2026-02-28",
-      "2026-03-01",
-    ]);
-    expect(datesBefore("2026-03-02", 3).slice(-7)).toEqual(dates);
-  });
 
   test("generateDensity writes the days of its model, the same bytes each time", async () => {
     const out = await fileOf("city.csv", "");
@@ -400,11 +348,6 @@ describe("arguments are refused by what they must be", () => {
       value,
     ]);
     expect(await refusalOf("generate", "density", ...args)).toContain(message);
-  });
-
-  test("ncs import density --recounted exits with 1 without --typical", async () => {
-    const args = ["x.csv", "--coverage", "rows", "--outputs", "x.json", "--recounted"];
-    expect(await refusalOf("import", "density", ...args)).toContain("--recounted needs --typical");
   });
 
   test.each(["0", "1.01", "31", "-0.5", "x"])(

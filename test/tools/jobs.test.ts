@@ -93,10 +93,6 @@ test("parkedMessages lists the same messages again, and leaves them to be retrie
   expect(await operations.retryParked()).toMatchObject({ retried: 1 });
 });
 
-test("parkedMessages lists nothing when the queue is empty", async () => {
-  expect(await operations.parkedMessages()).toEqual([]);
-});
-
 test("retryParked sends the named message to the workers and leaves the others parked", async () => {
   const [wanted, other] = [await parkedJob(), await parkedJob()];
   await harness.send(parked, "no JSON");
@@ -144,15 +140,6 @@ test("retryParked returns an operation that is not parked as missing and changes
 
   expect(await inQueue(jobs)).toEqual([]);
   expect(await listed()).toEqual([`pending ${job.operationId}`]);
-});
-
-test("two concurrent calls of retryParked send each message once", async () => {
-  const waiting = await Promise.all(Array.from({ length: 5 }, () => parkedJob()));
-
-  const both = await Promise.all([operations.retryParked(), operations.retryParked()]);
-
-  expect(both.reduce((sum, { retried }) => sum + retried, 0)).toBe(waiting.length);
-  expect(await inQueue(jobs)).toHaveLength(waiting.length);
 });
 
 test("retryParked deletes no message that the workers' queue has refused", async () => {

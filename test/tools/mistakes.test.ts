@@ -88,16 +88,6 @@ test.each(ofTheShell)(
   },
 );
 
-test("ncs import says to check the region when the outputs name tables that do not exist", async () => {
-  stubShell();
-  const names = tables.map((table) => [tableOutput(table), "not-a-table"]);
-  const other = await file("other.json", { [stackNames.prod]: Object.fromEntries(names) });
-  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", other]);
-  expect(stderr).toContain(
-    "there is no such table: set AWS_REGION to the region of the stack, and --outputs",
-  );
-});
-
 test.each([
   [
     "names no service",
@@ -139,17 +129,6 @@ test.each([
   },
 );
 
-test("ncs import says to deploy again when the outputs lack a table", async () => {
-  stubShell({ AWS_REGION: undefined });
-  const incomplete = await file("incomplete.json", {
-    [stackNames.prod]: { [tableOutput({ name: "profiles" })]: "a-table" },
-  });
-  const { stderr } = await runNcs(["import", "devices", devices, "--outputs", incomplete]);
-  expect(stderr).toContain(
-    "--outputs names no table of devices: deploy this version of the stage with --outputs-file",
-  );
-});
-
 describe("the demo's logins and clients", () => {
   const [login] = demoLogins();
   const [client] = JSON.parse(readFileSync("tools/demo/clients.json", "utf8"));
@@ -189,12 +168,6 @@ describe("the demo's logins and clients", () => {
       expect(await importing(kind, stackNames.dev, "--demo")).toMatchObject({ code: 0 });
     },
   );
-});
-
-test("ncs jobs list refuses an outputs file that CDK did not write", async () => {
-  stubShell();
-  const { stderr } = await runNcs(["jobs", "list", "--outputs", await file("wrong.json", "[]")]);
-  expect(stderr).toContain("is not what `cdk deploy --outputs-file FILE` writes");
 });
 
 const login = {
@@ -320,13 +293,6 @@ test.each([
   expect(await runNcs(grid)).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
 });
 
-test("ncs import density accepts the K of the stack written in another way", async () => {
-  stubShell({ DENSITY_PRECISIONS: "3,4,5-7", DENSITY_K: "010" });
-  const rows = await file("rows.csv", "geohash,startTime,people\nno,2031-11-20T08:00:00Z,50\n");
-  const refused = await runNcs(["import", "density", rows, "--coverage", "rows", "--outputs", outputs]);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/rows\.csv: line 2, geohash: /) });
-});
-
 test("ncs import density suggests that latitude and longitude of the area are swapped when the rows are inside then", async () => {
   stubShell();
   const ring = [
@@ -384,11 +350,4 @@ test.each([
   expect(code).toBe(1);
   expect(stderr).toContain(said);
   expect(stderr).not.toContain("a-secret");
-});
-
-test("ncs --help lists the choices and the default of an option", async () => {
-  const { stdout } = await runNcs(["import", "population", "--help"]);
-  const words = stdout.replaceAll(/\s+/g, " ");
-  expect(words).toContain("--kind <kind> what the file is (required; one of points, h3, geotiff)");
-  expect(words).toContain("length of the geohashes (default: 7)");
 });

@@ -187,17 +187,6 @@ test("ncs preflight exits with 1 when a new table bears less than the API lets t
   );
 });
 
-test("ncs preflight counts what the deployment is about to warm", async () => {
-  tables = {};
-  const warming = ["densities=30000:4000", "quotas=12000:10000"].flatMap((one) => [
-    "-c",
-    `warmThroughput.${one}`,
-  ]);
-  const { code, stdout } = await runNcs(["preflight", ...warming]);
-  expect(code).toBe(0);
-  expect(stdout).toContain("the table has 30000\n");
-});
-
 test("ncs preflight takes expected requests, and says what would throttle first and when", async () => {
   tables["NetworkCapabilities-densities"] = { reads: 13_000, writes: 4_000 };
   const expecting = (perSecond: number) =>
@@ -227,22 +216,6 @@ test("ncs preflight says that a table of access records would throttle first whe
   );
 });
 
-test("ncs preflight asks for no writes of access records where they are off", async () => {
-  delete tables["NetworkCapabilities-access-records"];
-  const expecting = ["--densities", "0", "--others", "5000"];
-  const { code, stdout } = await runNcs(["preflight", "-c", "ACCESS_RECORD_DAYS=0", ...expecting]);
-  expect(code).toBe(0);
-  expect(stdout).toContain("ok     warm write units a second of access-records: prod needs 0, ");
-});
-
-test("ncs preflight counts the code that other functions store", async () => {
-  account.usedCodeBytes = 74.5 * 2 ** 30;
-  const { code, stdout } = await runNcs(["preflight"]);
-  expect(code).toBe(1);
-  expect(stdout).toContain("with a year of releases: prod can use 76, the account has 75\n");
-  expect(stdout).toContain("--service-code lambda --quota-code L-2ACBD22F --desired-value 76, or delete");
-});
-
 test.each([
   ["reservedConcurrency=profile/authenticate:900", executions - 50 + 900],
   ["densityImport=true", executions + 40],
@@ -265,10 +238,4 @@ test.each([
 ])("ncs preflight %j exits with 1 and the reason", async (args, message) => {
   const { code, stderr } = await runNcs(["preflight", ...args]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n` });
-});
-
-test("ncs preflight exits with 1 and names the quota that AWS does not return", async () => {
-  delete account.burst;
-  const { code, stderr } = await runNcs(["preflight"]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: "AWS does not say API Gateway's burst\n" });
 });

@@ -1,11 +1,7 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stackName } from "../../infra/stack-names.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
-import { sharedService } from "../support/service.ts";
 
-const template = join(sharedService.assembly, `${stackName}.template.json`);
 const folder = useOwnFolder();
 
 interface Statement {
@@ -75,17 +71,4 @@ test("ncs removed-grants ignores Deny statements and roles that are removed with
 
   const gone = await writeTemplate("gone", {});
   expect((await compare(await templateOf("before", before), gone)).code).toBe(0);
-});
-
-test("ncs removed-grants reads the stack's template, and one that the AWS CLI wrote as text", async () => {
-  expect((await compare(template, template)).code).toBe(0);
-  const text = await templateOf("text", before, (value) => JSON.stringify(JSON.stringify(value)));
-  expect((await compare(text, await templateOf("nothing", []))).code).toBe(1);
-});
-
-test("ncs removed-grants exits with 1 for a file that is no template, and names it", async () => {
-  const file = await folder.write("wrong.json", { Stacks: [] });
-  const { code, stderr } = await compare(file, template);
-  expect(code).toBe(1);
-  expect(stderr).toBe("wrong.json: the file: must be a template of CloudFormation\n");
 });

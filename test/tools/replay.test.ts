@@ -183,19 +183,6 @@ test("a replay that finds a file changed or missing is refused before anything i
   expect(await publishedItems()).toEqual([]);
 });
 
-test("a replay is refused when the parts are not those of its imports", async () => {
-  const before = await counts("other/x.csv", monday, { 0: 40, 1: 4 });
-  const number = await importDensity({ ...observed, files: [before] }).then(
-    async () => (await readJournal())[0]?.number,
-  );
-  const partsBefore = new Map([[monday, []]]);
-  const others = await counts("other/y.csv", monday, { 0: 40, 1: 4, 2: 4 });
-  expect(number).toBe(1);
-  await expect(importDensity({ ...observed, files: [others], partsBefore })).rejects.toThrow(
-    "2026-11-16: covers other cells than it did",
-  );
-});
-
 test("a replay leaves out an import that had not ended", async () => {
   const failing = await counts("failing.csv", monday, { 0: 40, 1: 4 });
   await importDensity({ ...observed, files: [failing] });

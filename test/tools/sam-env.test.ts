@@ -64,11 +64,6 @@ test("ncs sam-env --fault changes the variables of the fault in the functions th
   expect(login).not.toHaveProperty("RATE_LIMIT_PER_MINUTE");
 });
 
-test("ncs sam-env --fault internal changes every table", async () => {
-  const changed = await environmentOf("NumberRecyclingCheck", "--fault", "internal");
-  expect(changed).toMatchObject({ TABLE_NUMBER_ASSIGNMENTS: "", TABLE_DEVICES: "" });
-});
-
 test.each([
   ["unavailable", "AWS_ENDPOINT_URL_DYNAMODB is not in the template, so SAM ignores it: use npm run invoke"],
   ["permission-denied", "this fault changes the event: ncs event <event> --fault <name>"],
@@ -97,11 +92,4 @@ test("ncs sam-env --local gives containers the tables and server addresses of np
   }
   const names = Object.values(environments).flatMap(({ TABLE_DEVICES = [] }) => TABLE_DEVICES);
   expect(new Set(names)).toEqual(new Set([sharedService.tableNames.TABLE_DEVICES]));
-});
-
-test("ncs sam-env --local refuses a template that has no variables for servers", async () => {
-  const { code, stderr } = await samLocal(sharedService.assembly);
-
-  expect(code).toBe(1);
-  expect(stderr).toContain("run cdk synth --quiet -c stage=dev -c samLocal=true");
 });

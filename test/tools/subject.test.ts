@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import { ListTablesCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
@@ -288,20 +287,6 @@ test("ncs subject export prints everything about a person, found by number or su
   expect(stdout).not.toMatch(new RegExp(`whsec_|scrypt|${sinkToken}`));
   const byNumber = await run("subject", "export", String(kim.phoneNumber));
   expect(JSON.parse(byNumber.stdout).tables.devices).toEqual([kim]);
-});
-
-test("ncs subject export --out writes a new file that only its user may read", async () => {
-  const out = `${folder.path}/kim.json`;
-  expect(await run("subject", "export", kim.subscription, "--out", out)).toMatchObject({
-    code: 0,
-    stdout: "",
-  });
-  expect((await stat(out)).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(await readFile(out, "utf8"))).toMatchObject({ subscription: kim.subscription });
-  expect(await run("subject", "export", kim.subscription, "--out", out)).toMatchObject({
-    code: 1,
-    stderr: `--out: ${out} cannot be written: EEXIST, it is there already\n`,
-  });
 });
 
 test("ncs subject refuses a number whose device is one person's while another holds it", async () => {

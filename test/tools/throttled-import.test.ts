@@ -141,14 +141,6 @@ describe("an import that cannot use AWS", () => {
       expect(endpoint.calls.length - before).toBe(1);
     },
   );
-
-  test("an import ends as NotConnected when the credentials expire while it writes", async () => {
-    overThisEndpoint();
-    endpoint.inject(({ operation }) =>
-      operation === "BatchWriteItem" ? { refuse: { status: 400, name: "ExpiredTokenException" } } : "pass",
-    );
-    await expect(importing()).rejects.toThrow(NotConnected);
-  });
 });
 
 test("one of two concurrent imports of a phone number is refused, as the other has written it", async () => {

@@ -53,16 +53,6 @@ test("ncs verify exits with 1 and reports failures as JSON when the service brea
   expect(failures).toContainEqual(expect.stringMatching(/^the body is not as declared, at /));
 });
 
-test("ncs verify reports failures as JUnit", async () => {
-  const out = join(folder.path, "report.xml");
-  await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "junit", "--out", out]);
-  const xml = await readFile(out, "utf8");
-  const [, tests = "0", failures = "0"] = /tests="(\d+)" failures="(\d+)"/.exec(xml) ?? [];
-  expect(xml.match(/<testcase /g)).toHaveLength(Number(tests));
-  expect(xml.match(/<failure /g)).toHaveLength(Number(failures));
-  expect(xml).toContain('<testcase classname="qos-profiles" name="get-by-name.401-without-a-token"');
-});
-
 test("ncs verify writes a page of HTML that loads nothing and holds every scenario with its result", async () => {
   const out = join(folder.path, "report.html");
   await runNcs(["verify", broken.url, "--only", "get-by-name", "--report", "html", "--out", out]);
