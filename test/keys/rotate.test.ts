@@ -11,8 +11,8 @@ import {
   clockToleranceSeconds,
   firstUseSeconds,
   ownKeysCooldownSeconds,
-  publicKeyCacheSeconds,
   type PrivateJwk,
+  publicKeyCacheSeconds,
   type SigningKey,
   signingSecret,
 } from "../../shared/tokens/token.ts";

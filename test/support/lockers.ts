@@ -36,12 +36,7 @@ export async function openLockers(pseudonymFor = (token: string) => `${token} 1`
 }
 
 /** Answers as an operation of an API does, with the correlator. */
-function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-): void {
+function respond(request: IncomingMessage, response: ServerResponse, status: number, body: unknown): void {
   const correlator = request.headers["x-correlator"];
   const headers = {
     "content-type": "application/json; charset=utf-8",
