@@ -148,30 +148,6 @@ describe("a token that is not accepted", () => {
   );
 });
 
-describe("the provider's keys", () => {
-  test("the service accepts a new token while the provider is down", async () => {
-    const [known, more] = [await ofMaps(read), await ofMaps(read)];
-    expect(await statusOfProfiles(known)).toBe(200);
-    provider.setDown(true);
-    try {
-      expect(await statusOfProfiles(more)).toBe(200);
-    } finally {
-      provider.setDown(false);
-    }
-  });
-
-  test("the service accepts tokens of a new key after a rotation, and those of the old key meanwhile", async () => {
-    const old = await Promise.all([ofMaps(read), ofMaps(read)]);
-    provider.rotate();
-    const fresh = await ofMaps(read);
-    expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old[0]).kid);
-
-    expect(await statusOfProfiles(old[0])).toBe(200);
-    await expect.poll(() => statusOfProfiles(fresh), { timeout: 20_000, interval: 2_000 }).toBe(200);
-    expect(await statusOfProfiles(old[1])).toBe(200);
-  }, 30_000);
-});
-
 test("an issuer whose keys cannot be fetched costs its own tokens 503 with Retry-After, and ours nothing", async () => {
   const theirs = rsaKey();
   const { kid, ...jwk } = await service.signingKey();

@@ -142,11 +142,6 @@ test("the firewall only counts matches of rules that look at bodies", () => {
   expect(counting.filter((name) => name.endsWith("_BODY")).sort()).toEqual(bodyRules);
 });
 
-test("the firewall does not block requests without a User-Agent or with a dot in a profile's name", () => {
-  const counting = groups.flatMap(({ RuleActionOverrides }) => RuleActionOverrides.map(({ Name }) => Name));
-  expect(counting).toEqual(expect.arrayContaining(["NoUserAgent_HEADER", "RestrictedExtensions_URIPATH"]));
-});
-
 test("the firewall blocks by all other rules of AWS's groups, as PERMISSION_DENIED of the catalogue", () => {
   const overridden = Rules.filter(({ Statement }) => Statement.ManagedRuleGroupStatement).map(
     ({ OverrideAction }) => OverrideAction,

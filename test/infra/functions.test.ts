@@ -53,9 +53,6 @@ const roleProperties = z.object({
   ManagedPolicyArns: z.unknown().optional(),
 });
 
-/** AWS's limit for the environment of one function, names and values together. */
-const environmentBytes = 4 * 1024;
-
 /** Functions for whose answer API Gateway waits, for 29 seconds. */
 const awaited: readonly FunctionId[] = [
   ...[...endpoints, ...protocolEndpoints].map(({ id }) => id),
@@ -109,16 +106,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   // Of the service's stack; imports have one of their own.
   const onlyInStage: readonly OptionalFunctionId[] = stage === "prod" ? ["releases/check"] : [];
-
-  test(`each function of ${stage} has its own bundle, role and log group`, () => {
-    for (const part of [
-      functions.map(({ properties }) => properties.Code.S3Key),
-      functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]),
-      functions.map(({ properties }) => properties.LoggingConfig.LogGroup.Ref),
-    ]) {
-      expect(new Set(part).size).toBe(functions.length);
-    }
-  });
 
   test(`no function of ${stage} runs for longer than API Gateway, or the lease on its job, waits`, () => {
     const late = functionIds.filter((id) => propertiesOf(id).Timeout > maxSeconds(id));
@@ -198,14 +185,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       ];
       expect(rightsOf(role.logicalId, from)).toEqual(wanted.sort());
     });
-
-    test(`${id} of ${stage} has an environment within Lambda's limit`, () => {
-      // A table's name, a queue's address or an ARN is longer than what stands for it here.
-      const size = Object.entries(properties.Environment.Variables)
-        .map(([name, value]) => name.length + (typeof value === "string" ? Buffer.byteLength(value) : 256))
-        .reduce((sum, bytes) => sum + bytes, 0);
-      expect(size).toBeLessThan(environmentBytes);
-    });
   });
 
   test(`every statement of ${stage} is a right, and none has an action with a wildcard or a Scan`, () => {
@@ -241,22 +220,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         .map((one) => JSON.stringify(one))
         .sort(),
     );
-  });
-
-  test(`the roles of ${stage} belong to functions, API Gateway, its log and CodeDeploy alone`, () => {
-    const kinds = new Set(Object.values(from.Resources).map(({ Type }) => Type));
-    expect([...kinds].filter((kind) => kind.startsWith("AWS::IAM::"))).toEqual(["AWS::IAM::Role"]);
-    const ofFunctions = new Set(functions.map(({ properties }) => properties.Role["Fn::GetAtt"][0]));
-    const others = roles.filter(({ logicalId }) => !ofFunctions.has(logicalId));
-    expect(
-      others
-        .map(({ properties }) => properties.AssumeRolePolicyDocument.Statement[0].Principal.Service)
-        .sort(),
-    ).toEqual([
-      "apigateway.amazonaws.com",
-      "apigateway.amazonaws.com",
-      ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : []),
-    ]);
   });
 
   test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {

@@ -8,14 +8,12 @@ import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
-  arnOf,
   attribute,
   calledOf,
   eachStage,
   functionOf,
   only,
   queueOf,
-  reference,
   resourcesOf,
   sharedTemplate,
   statementsOf,
@@ -27,11 +25,6 @@ const queueProperties = z.object({
   MessageRetentionPeriod: z.number(),
   RedrivePolicy: z.unknown().optional(),
   VisibilityTimeout: z.number(),
-});
-
-const queuePolicyProperties = z.object({
-  PolicyDocument: z.object({ Statement: z.array(z.unknown()) }),
-  Queues: z.array(reference),
 });
 
 /** Strict: a filter or a switch would keep messages from their function, a window would keep them waiting. */
@@ -72,24 +65,6 @@ describe("queues", () => {
   describe.each(names)("%s", (name) => {
     const properties = propertiesOf(name);
     const { deadLetters } = queueDescription(name);
-
-    test(`the queue ${name} refuses requests without TLS and allows nobody outside the account`, () => {
-      const policy = only(
-        resourcesOf("AWS::SQS::QueuePolicy", queuePolicyProperties).filter((one) =>
-          one.properties.Queues.some(({ Ref }) => Ref === queueOf(name)),
-        ),
-        "queue policies",
-      );
-      expect(policy.properties.PolicyDocument.Statement).toEqual([
-        {
-          Effect: "Deny",
-          Principal: { AWS: "*" },
-          Action: "sqs:*",
-          Resource: arnOf(queueOf(name)),
-          Condition: { Bool: { "aws:SecureTransport": "false" } },
-        },
-      ]);
-    });
 
     test(`the queue ${name} keeps messages no longer than its dead-letter queue does`, () => {
       // A dead letter keeps the moment it was first sent at.
@@ -134,19 +109,6 @@ describe.each([
   ["a stage with every setting", sharedTemplate("configured"), everySetting.maxWorkers] as const,
 ])("consumers of %s", (stage, from, maxWorkersSet) => {
   const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
-
-  test(`each consumer of ${stage} has one event source mapping, and no other function has any`, () => {
-    const wanted = consumers.map(({ id, queue }) => ({
-      FunctionName: nameOf(id, from),
-      EventSourceArn: arnOf(queueOf(queue)),
-    }));
-    const made = mappings.map(({ properties: { EventSourceArn, FunctionName } }) => ({
-      FunctionName,
-      EventSourceArn,
-    }));
-    expect(made).toHaveLength(wanted.length);
-    expect(made).toEqual(expect.arrayContaining(wanted));
-  });
 
   test(`the consumers of ${stage} together use a small part of the account's concurrency`, () => {
     const workers = mappings.map(({ properties }) => properties.ScalingConfig.MaximumConcurrency);

@@ -122,13 +122,6 @@ describe("settings", () => {
     });
   });
 
-  test("settingsOf names the nearest member of an issuer's entry for one that does not exist", () => {
-    const [issuer] = triedSettings.TRUSTED_ISSUERS;
-    expect(() => settingsOf({ TRUSTED_ISSUERS: [{ ...issuer, applicationOnly: true }] })).toThrow(
-      "entry 1 has an unknown member; the nearest name is applicationsOnly",
-    );
-  });
-
   test("synthesis fails for an unknown stage, and for an environment larger than Lambda accepts", () => {
     expect(readNotes().refusals).toEqual({
       unknownStage: expect.stringContaining("stage"),

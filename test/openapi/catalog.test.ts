@@ -83,11 +83,3 @@ test("HEAD /.well-known/api-catalog is answered with the headers of GET and no b
   expect(await head.text()).toBe("");
   expect(await got.text()).not.toBe("");
 });
-
-test("GET /.well-known/api-catalog is answered with 400 as JSON when the correlator is malformed", async () => {
-  const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
-
-  expect(status).toBe(400);
-  expect(headers.get("content-type")).toBe("application/json");
-  expect(body).toMatchObject({ code: "INVALID_ARGUMENT" });
-});

@@ -96,14 +96,6 @@ test("GET /openapi.json?aliases=no is answered with 400", async () => {
   expect(body).toMatchObject({ message: "aliases must be true or false." });
 });
 
-test("GET /openapi.json returns an uncacheable 400 when the correlator is malformed", async () => {
-  const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
-
-  expect(status).toBe(400);
-  expect(body).toMatchObject({ code: "INVALID_ARGUMENT" });
-  expect(headers.get("cache-control")).toBe("no-store");
-});
-
 test("the first server of the document in a local run is its address, over http", async () => {
   const { body } = await call(path);
   const urls = withServers.parse(body).servers.map(({ url }) => url);

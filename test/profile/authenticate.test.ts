@@ -71,10 +71,6 @@ test("POST /v3/profile/authenticate returns 200 with exactly the specified membe
   });
 });
 
-test("POST /profile/authenticate, the alias, returns 200", async () => {
-  expect((await logIn(app, "/profile/authenticate")).status).toBe(200);
-});
-
 test("POST /authenticate ignores the case of the address and any bearer token", async () => {
   const body = { ...app, emailaddress: "APP@Example.com" };
   expect((await call(path, { body, token: "not.a.token" })).status).toBe(200);
@@ -125,12 +121,6 @@ test.each([
 ])("POST /authenticate returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
   const answer = await call(path, { method: "POST", body });
   expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
-});
-
-test("POST /authenticate returns 400 for an invalid correlator and does not echo it", async () => {
-  const answer = await call(path, { body: app, headers: { "x-correlator": "a b" } });
-  expect(answer).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
-  expect(answer.headers.get("x-correlator")).not.toBe("a b");
 });
 
 test("POST /authenticate returns the same 401 whether or not the account exists", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { call, tokenWith } from "../support/client.ts";
-import { sharedService } from "../support/service.ts";
 
 const path = "/qualityondemand/qos-profiles";
 const alias = "/qos-profiles/v1/qos-profiles";
@@ -72,18 +71,4 @@ describe("404 NOT_FOUND", () => {
     expect(await get("QOS_E", { subscription: "s-0004" })).toMatchObject(notFound);
     expect(await get("QOS_E", { subscription: crypto.randomUUID() })).toMatchObject(notFound);
   });
-});
-
-test("GET of an unknown path returns 404 with and without a token", async () => {
-  for (const address of [
-    `${path}`,
-    `${path}/QOS_E/more`,
-    `${path}/QOS_E//`,
-    "/qos-profiles/v2/qos-profiles/QOS_E",
-    "/qos-profiles",
-  ]) {
-    expect(await call(address, { token: await tokenWith() })).toMatchObject(notFound);
-    expect(await call(address)).toMatchObject(notFound);
-  }
-  expect(sharedService.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
 });

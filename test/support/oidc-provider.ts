@@ -26,10 +26,6 @@ export interface OidcProvider {
   tokensOfPerson(
     wanted: TokenRequest & { readonly person: string },
   ): Promise<{ readonly access_token: string; readonly id_token?: string | undefined }>;
-  /** Signs with new keys from now on, and publishes the keys before as well. */
-  rotate(): void;
-  /** Cuts every connection from now on, or no longer. */
-  setDown(isDown: boolean): void;
   close(): Promise<void>;
 }
 
@@ -57,27 +53,16 @@ const ttlSeconds = 3 * 86_400;
 export async function openOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
   const adapter = memory();
   let handle: RequestListener = () => {};
-  let isDown = false;
-  const server = createServer((request, response) => {
-    if (isDown) {
-      request.socket.destroy();
-      return;
-    }
-    handle(request, response);
-  });
+  const server = createServer((request, response) => handle(request, response));
   const { url: issuer, close } = await listen(server, 0);
 
-  let keys: JWK[] = [];
-  const rotate = () => {
-    keys = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey()), ...keys];
-    const provider = new Provider(issuer, configurationOf(options, adapter, keys));
-    const answer = provider.callback();
-    handle = (request, response) => {
-      if (request.url?.startsWith("/interaction/")) void interact(provider, request, response);
-      else void answer(request, response);
-    };
+  const keys = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey())];
+  const provider = new Provider(issuer, configurationOf(options, adapter, keys));
+  const answer = provider.callback();
+  handle = (request, response) => {
+    if (request.url?.startsWith("/interaction/")) void interact(provider, request, response);
+    else void answer(request, response);
   };
-  rotate();
 
   return {
     issuer,
@@ -94,10 +79,6 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
       const code = await codeOf(issuer, wanted, verifier);
       const form = { grant_type: "authorization_code", code, code_verifier: verifier };
       return await tokens(issuer, wanted, { ...form, redirect_uri: redirectUri });
-    },
-    rotate,
-    setDown: (down) => {
-      isDown = down;
     },
     close,
   };

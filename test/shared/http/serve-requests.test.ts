@@ -193,8 +193,8 @@ describe("the caller", () => {
     "an empty end": authorizerContext({ expires: "" }),
     "an end that never comes": authorizerContext({ expires: "Infinity" }),
     "an empty subscription": authorizerContext({ subscription: "" }),
-    "a token that has expired since": authorizerContext({
-      expires: String(Math.floor(Date.now() / 1_000) - 60),
+    "a token that expired five seconds ago": authorizerContext({
+      expires: String(Math.floor(Date.now() / 1_000) - 5),
     }),
   };
   test.each(Object.entries(contexts))(
@@ -225,11 +225,5 @@ describe("the caller", () => {
     expect(codeOf(results[2] ?? (await askOpen()))).toBe("QUOTA_EXCEEDED");
     expect(Number(results[2]?.headers?.["retry-after"])).toBeGreaterThan(0);
     expect(Number(results[2]?.headers?.["retry-after"])).toBeLessThanOrEqual(86_400);
-  });
-
-  test("serve responds 200 to a caller whose client id has 4,000 characters", async () => {
-    expect(await askGuarded({ authorizer: authorizerContext({ client: "c".repeat(4_000) }) })).toMatchObject({
-      statusCode: 200,
-    });
   });
 });
