@@ -20,7 +20,7 @@ const answering =
   (_, response) =>
     response.writeHead(status, headers).end(body);
 
-test("fetchKeys returns each key with all of its members", async () => {
+test("the authorizer returns each key with all of its members", async () => {
   const set = { keys: [{ ...jwk, x5t: "thumb" }], more: true };
 
   const { fetched } = await fetchFrom(answering(200, JSON.stringify(set)));
@@ -28,7 +28,7 @@ test("fetchKeys returns each key with all of its members", async () => {
   expect(fetched).toEqual({ status: "fulfilled", value: { keys: [{ ...jwk, x5t: "thumb" }] } });
 });
 
-test("fetchKeys returns a set of a hundred keys", async () => {
+test("the authorizer returns a set of a hundred keys", async () => {
   const keys = Array.from({ length: 100 }, () => jwk);
   const { fetched } = await fetchFrom(answering(200, JSON.stringify({ keys })));
   expect(fetched).toMatchObject({ status: "fulfilled" });
@@ -57,14 +57,14 @@ const refused: Record<string, RequestListener> = {
   "a connection that is cut": (request) => void request.socket.destroy(),
 };
 
-test.each(Object.entries(refused))("fetchKeys rejects %s and does not ask again", async (_, answer) => {
+test.each(Object.entries(refused))("the authorizer rejects %s and does not ask again", async (_, answer) => {
   const { fetched, requests } = await fetchFrom(answer);
 
   expect(fetched?.status).toBe("rejected");
   expect(requests).toBe(1);
 });
 
-test("fetchKeys rejects every redirect and does not follow it", async () => {
+test("the authorizer rejects every redirect and does not follow it", async () => {
   const elsewhere = await countingServer(answering(200, JSON.stringify({ keys: [jwk] })));
 
   const answers = await Promise.all(
@@ -78,7 +78,7 @@ test("fetchKeys rejects every redirect and does not follow it", async () => {
   expect(elsewhere.requests()).toBe(0);
 });
 
-test("fetchKeys rejects after two seconds when no response or only a part of it comes", async () => {
+test("the authorizer rejects after two seconds when no response or only a part of it comes", async () => {
   const silent: RequestListener = () => {};
   const slow: RequestListener = (_, response) => {
     response.writeHead(200).write('{"keys":[');
@@ -94,7 +94,7 @@ test("fetchKeys rejects after two seconds when no response or only a part of it 
   }
 });
 
-test("fetchKeys rejects after two seconds even if fetch ignores its signal", async () => {
+test("the authorizer rejects after two seconds even if fetch ignores its signal", async () => {
   vi.stubGlobal("fetch", () => new Promise(() => {}));
   try {
     await expect(fetchKeys("http://127.0.0.1:1")).rejects.toMatchObject({ name: "TimeoutError" });

@@ -33,17 +33,17 @@ describe("the claim with the scopes", () => {
     ["a list of empty text", ["", ""], []],
     ["a list with two scopes in one text", [`${read} ${check}`], []],
     ["text with a tab between scopes", `${read}\t${check}`, [`${read}\t${check}`]],
-  ])("callerOf reads the scopes from %s", async (_, scope, scopes) => {
+  ])("the authorizer reads the scopes from %s", async (_, scope, scopes) => {
     expect(await scopesBy({}, { scope })).toEqual(scopes);
     expect(await scopesBy({ scopeClaim: "scp" }, { scp: scope, scope: "everything" })).toEqual(scopes);
   });
 
-  test("callerOf returns no scopes when the claim that the entry names is absent", async () => {
+  test("the authorizer returns no scopes when the claim that the entry names is absent", async () => {
     expect(await scopesBy({ scopeClaim: "roles" }, { scope: read, scp: read })).toEqual([]);
   });
 
   test.each([null, 5, true, {}, { 0: read, length: 1 }, [[read]], [read, null], [read, 5], [{ name: read }]])(
-    "callerOf refuses a token whose claim with the scopes is %j",
+    "the authorizer refuses a token whose claim with the scopes is %j",
     async (scope) => {
       expect(await verifyBy({}, { scope })).toBeUndefined();
       expect(await verifyBy({ scopeClaim: "roles" }, { roles: scope })).toBeUndefined();
@@ -63,11 +63,11 @@ describe("the prefix of scopes", () => {
     [`API/${read} /api/${read} x-api/${read}`, []],
     [[`api/${read} ${check}`, ` api/${read}`], []],
     [`api/ ${read}`, []],
-  ])("callerOf reads, with a scopePrefix, %j as the scopes %j", async (scope, scopes) => {
+  ])("the authorizer reads, with a scopePrefix, %j as the scopes %j", async (scope, scopes) => {
     expect(await scopesBy({ scopePrefix }, { scope })).toEqual(scopes);
   });
 
-  test("callerOf compares a scopePrefix as text, not as a pattern", async () => {
+  test("the authorizer compares a scopePrefix as text, not as a pattern", async () => {
     expect(await scopesBy({ scopePrefix: ".*/" }, { scope: `api/${read} .*/${check}` })).toEqual([check]);
   });
 });
@@ -78,7 +78,7 @@ test.each<[scope: string | readonly string[], purpose: string | undefined]>([
   [`dpv:Marketing api/${read} dpv:ServiceProvision`, "dpv:Marketing dpv:ServiceProvision"],
   [`api/${read} dpv: dpv:1 Dpv:Marketing x-dpv:Marketing`, undefined],
   [[`api/${read}`, "dpv:Marketing dpv:ServiceProvision"], undefined],
-])("callerOf reads %j, with or without a scopePrefix, as the purpose %j", async (scope, purpose) => {
+])("the authorizer reads %j, with or without a scopePrefix, as the purpose %j", async (scope, purpose) => {
   const caller = await verifyBy({ scopePrefix: "api/" }, { scope });
   expect(caller?.scopes).toContain(read);
   expect(caller?.purpose).toBe(purpose);
@@ -87,7 +87,7 @@ test.each<[scope: string | readonly string[], purpose: string | undefined]>([
 describe("the audience", () => {
   const several = ["network-capabilities", "https://api.operator.example"];
 
-  test("callerOf accepts a token for any audience of a list, and for no other", async () => {
+  test("the authorizer accepts a token for any audience of a list, and for no other", async () => {
     for (const aud of [...several, [...several], ["other", several[1]]]) {
       expect(await verifyBy({ audience: several }, { aud })).toBeDefined();
     }
@@ -105,13 +105,13 @@ describe("the audience", () => {
     }
   });
 
-  test("callerOf refuses every token of an issuer whose list of audiences is empty", async () => {
+  test("the authorizer refuses every token of an issuer whose list of audiences is empty", async () => {
     for (const aud of [undefined, null, "", [], [[]], "operator-audience"]) {
       expect(await verifyBy({ audience: [] }, { aud })).toBeUndefined();
     }
   });
 
-  test("callerOf reads the audience from the claim that the entry names", async () => {
+  test("the authorizer reads the audience from the claim that the entry names", async () => {
     const entry = { audience: ["maps", "bank"], audienceClaim: "client_id" };
     const ofClient = (client: string) => ({ aud: undefined, client_id: client, sub: client });
 
@@ -123,7 +123,7 @@ describe("the audience", () => {
     expect(await verifyBy(entry, { aud: undefined, client_id: undefined })).toBeUndefined();
   });
 
-  test("callerOf refuses a token whose aud names another service, even with another claim for the audience", async () => {
+  test("the authorizer refuses a token whose aud names another service, even with another claim for the audience", async () => {
     const entry = { audience: ["maps", "network-capabilities"], audienceClaim: "client_id" };
     const claims = { client_id: "maps", sub: "maps" };
 
@@ -135,7 +135,7 @@ describe("the audience", () => {
 });
 
 describe("the client", () => {
-  test("callerOf takes the client from the claim that the entry names, and refuses a token without that claim", async () => {
+  test("the authorizer takes the client from the claim that the entry names, and refuses a token without that claim", async () => {
     const entry = { clientClaim: "cid" };
     const claims = { client_id: undefined, cid: "maps", sub: "maps" };
 
@@ -152,7 +152,7 @@ describe("the client", () => {
     { applicationWhen: { claim: "idtyp", equals: "app" } },
   ];
   test.each(rules)(
-    "callerOf takes a token that names two clients for a person's, with the rule %j",
+    "the authorizer takes a token that names two clients for a person's, with the rule %j",
     async (rule) => {
       const app = { idtyp: "app", client_id: "maps", sub: "maps" };
 
@@ -166,7 +166,7 @@ describe("the client", () => {
     },
   );
 
-  test("callerOf gives clients of two issuers different names", async () => {
+  test("the authorizer gives clients of two issuers different names", async () => {
     const word = fc.stringMatching(/^[!-~]{1,12}$/);
     const name = fc.string({ minLength: 1, maxLength: 12 });
     await fc.assert(
@@ -186,7 +186,7 @@ describe("the claim that only applications have", () => {
   const entry = { applicationWhen: { claim: "gty", equals: "client-credentials" } };
   const service = { sub: "their-client@clients", gty: "client-credentials" };
 
-  test("callerOf accepts a token with the claim as an application's, with any subject", async () => {
+  test("the authorizer accepts a token with the claim as an application's, with any subject", async () => {
     expect(await verifyBy(entry, service)).toEqual({
       client: "https://operator.example their-client",
       scopes: [read],
@@ -194,7 +194,7 @@ describe("the claim that only applications have", () => {
     });
   });
 
-  test("callerOf takes a token with the claim and a subscription for a person's", async () => {
+  test("the authorizer takes a token with the claim and a subscription for a person's", async () => {
     expect(await verifyBy(entry, { ...service, line: "sub-7" })).toMatchObject({ subscription: "sub-7" });
   });
 
@@ -209,7 +209,7 @@ describe("the claim that only applications have", () => {
     ["refresh_token", "client-credentials"],
     { 0: "client-credentials" },
     true,
-  ])("callerOf refuses, and reports as a person's, a token whose claim is %j", async (gty) => {
+  ])("the authorizer refuses, and reports as a person's, a token whose claim is %j", async (gty) => {
     const told: unknown[] = [];
     const issuer = { ...foreignWith(entry), onMissingSubscription: () => void told.push("told") };
 
@@ -217,14 +217,14 @@ describe("the claim that only applications have", () => {
     expect(told).toEqual(["told"]);
   });
 
-  test("callerOf refuses a token whose subject is its client when the entry names a claim that it lacks", async () => {
+  test("the authorizer refuses a token whose subject is its client when the entry names a claim that it lacks", async () => {
     expect(await verify(foreignToken(), own, foreign)).toBeDefined();
     expect(await verifyBy(entry)).toBeUndefined();
   });
 });
 
 test.each(inherited)(
-  "callerOf takes nothing from a claim called %s, which every object inherits, when the token has none",
+  "the authorizer takes nothing from a claim called %s, which every object inherits, when the token has none",
   async (name) => {
     expect(await scopesBy({ scopeClaim: name }, {})).toEqual([]);
     expect(await verifyBy({ audienceClaim: name }, {})).toBeUndefined();
@@ -238,7 +238,7 @@ test.each(inherited)(
 );
 
 test.each(inherited)(
-  "callerOf reads scopes and subscription from a claim called %s when the token has one of its own",
+  "the authorizer reads scopes and subscription from a claim called %s when the token has one of its own",
   async (name) => {
     const payload = (value: unknown) => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
 
@@ -250,7 +250,7 @@ test.each(inherited)(
   },
 );
 
-test("callerOf returns a well-formed caller or none for any claims and any entry", async () => {
+test("the authorizer returns a well-formed caller or none for any claims and any entry", async () => {
   const name = fc.constantFrom("sub", "aud", "scope", "scp", "client_id", "azp", "gty", "line", ...inherited);
   const claims = fc.dictionary(name, fc.oneof(fc.jsonValue(), fc.constant(foreignTrust.audience)));
   const entry = fc.record(

@@ -54,7 +54,7 @@ function pendingFetch() {
 
 const noSuchKey = expect.objectContaining({ code: "ERR_JWKS_NO_MATCHING_KEY" });
 
-test("KeySet shares one fetch among fifty concurrent requests", async () => {
+test("the authorizer shares one fetch among fifty concurrent requests", async () => {
   const { source, find } = keySetFrom(serving(first));
 
   const found = await Promise.all(Array.from({ length: 50 }, () => find(first, 0)));
@@ -63,7 +63,7 @@ test("KeySet shares one fetch among fifty concurrent requests", async () => {
   expect(source.fetches).toBe(1);
 });
 
-test("KeySet fetches nothing for four minutes, and then renews its keys before they are stale", async () => {
+test("the authorizer fetches nothing for four minutes, and then renews its keys before they are stale", async () => {
   const { source, find } = keySetFrom(serving(first));
 
   await find(first, 0);
@@ -73,7 +73,7 @@ test("KeySet fetches nothing for four minutes, and then renews its keys before t
   expect(source.fetches).toBe(2);
 });
 
-test("KeySet returns a known key at once while its keys are being renewed", async () => {
+test("the authorizer returns a known key at once while its keys are being renewed", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const renewal = pendingFetch();
@@ -88,7 +88,7 @@ test("KeySet returns a known key at once while its keys are being renewed", asyn
   expect(source.fetches).toBe(2);
 });
 
-test("KeySet returns a known key at once while the issuer is down for two hours", async () => {
+test("the authorizer returns a known key at once while the issuer is down for two hours", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
 
@@ -103,7 +103,7 @@ test("KeySet returns a known key at once while the issuer is down for two hours"
   expect(source.failures).toBeGreaterThan(200);
 });
 
-test("KeySet waits for a fetch after a pause of minutes, and rejects a key that was withdrawn meanwhile", async () => {
+test("the authorizer waits for a fetch after a pause of minutes, and rejects a key that was withdrawn meanwhile", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -113,7 +113,7 @@ test("KeySet waits for a fetch after a pause of minutes, and rejects a key that 
   await expect(find(first, 12 * minute)).rejects.toEqual(noSuchKey);
 });
 
-test("KeySet fetches again when a fetch was frozen with its execution environment", async () => {
+test("the authorizer fetches again when a fetch was frozen with its execution environment", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const frozen = pendingFetch();
@@ -131,7 +131,7 @@ test("KeySet fetches again when a fetch was frozen with its execution environmen
   expect(source.fetches).toBe(3);
 });
 
-test("KeySet ignores the keys of a fetch that was frozen with its execution environment", async () => {
+test("the authorizer ignores the keys of a fetch that was frozen with its execution environment", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   const frozen = pendingFetch();
@@ -146,7 +146,7 @@ test("KeySet ignores the keys of a fetch that was frozen with its execution envi
   await found;
 });
 
-test("KeySet rejects a withdrawn key once its keys are five minutes old", async () => {
+test("the authorizer rejects a withdrawn key once its keys are five minutes old", async () => {
   const { source, find } = keySetFrom(serving(first, next));
   await find(first, 0);
   source.fetch = serving(next);
@@ -155,7 +155,7 @@ test("KeySet rejects a withdrawn key once its keys are five minutes old", async 
   await expect(find(next, 5 * minute + 1)).resolves.toBeDefined();
 });
 
-test("KeySet returns the last keys for a day while they cannot be renewed, and no longer", async () => {
+test("the authorizer returns the last keys for a day while they cannot be renewed, and no longer", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -165,7 +165,7 @@ test("KeySet returns the last keys for a day while they cannot be renewed, and n
   await expect(find(first, 24 * hour + 1)).rejects.toBeInstanceOf(Unavailable);
 });
 
-test("KeySet rejects with Unavailable, not as an unknown key, until a fetch has succeeded", async () => {
+test("the authorizer rejects with Unavailable, not as an unknown key, until a fetch has succeeded", async () => {
   const { source, find } = keySetFrom(unreachable);
 
   const asked = await Promise.allSettled([find(first, 0), find(first, 0), find(next, 1)]);
@@ -179,7 +179,7 @@ test("KeySet rejects with Unavailable, not as an unknown key, until a fetch has 
   expect(source.failures).toBe(1);
 });
 
-test("KeySet asks an issuer that is down again only after the cooldown", async () => {
+test("the authorizer asks an issuer that is down again only after the cooldown", async () => {
   const { source, find } = keySetFrom(unreachable);
 
   for (const at of [0, second, cooldown - 1]) {
@@ -190,7 +190,7 @@ test("KeySet asks an issuer that is down again only after the cooldown", async (
   expect(source.fetches).toBe(2);
 });
 
-test("KeySet fetches once per cooldown at most, however many unknown key ids come", async () => {
+test("the authorizer fetches once per cooldown at most, however many unknown key ids come", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
 
@@ -203,7 +203,7 @@ test("KeySet fetches once per cooldown at most, however many unknown key ids com
   await expect(find(first, 2 * cooldown)).resolves.toBeDefined();
 });
 
-test("KeySet finds a newly published key once the cooldown is over", async () => {
+test("the authorizer finds a newly published key once the cooldown is over", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = serving(first, next);
@@ -213,7 +213,7 @@ test("KeySet finds a newly published key once the cooldown is over", async () =>
   expect(source.fetches).toBe(2);
 });
 
-test("KeySet retries a failed fetch after the retry pause, which is shorter than the cooldown", async () => {
+test("the authorizer retries a failed fetch after the retry pause, which is shorter than the cooldown", async () => {
   const { source, find } = keySetFrom(unreachable, { cooldown, retry: second });
 
   for (const at of [0, 1, 500, 999]) await expect(find(first, at)).rejects.toBeInstanceOf(Unavailable);
@@ -224,7 +224,7 @@ test("KeySet retries a failed fetch after the retry pause, which is shorter than
   expect(source.fetches).toBe(2);
 });
 
-test("KeySet rejects an unknown key id with Unavailable while the issuer is down, and keeps its keys", async () => {
+test("the authorizer rejects an unknown key id with Unavailable while the issuer is down, and keeps its keys", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);
   source.fetch = unreachable;
@@ -236,7 +236,7 @@ test("KeySet rejects an unknown key id with Unavailable while the issuer is down
   await expect(find(next, 3 * cooldown)).rejects.toEqual(noSuchKey);
 });
 
-test("KeySet rejects every key id as unknown when the issuer has no keys", async () => {
+test("the authorizer rejects every key id as unknown when the issuer has no keys", async () => {
   const { find } = keySetFrom(serving());
   await expect(find(first, 0)).rejects.toEqual(noSuchKey);
 });

@@ -56,7 +56,7 @@ const allowed = (granted: readonly string[], asked: readonly Method[]) =>
   asked.map(({ scope }) => granted.includes(scope));
 
 describe("policyFor", () => {
-  test("policyFor allows exactly the routes of the granted scopes, under each of their paths", () => {
+  test("the authorizer's policy allows exactly the routes of the granted scopes, under each of their paths", () => {
     expect(methods.length).toBeGreaterThan(0);
     fc.assert(
       fc.property(fc.subarray([...everyScope]), (granted) => {
@@ -69,7 +69,7 @@ describe("policyFor", () => {
     );
   });
 
-  test("policyFor allows a route with a trailing slash like the route without it", () => {
+  test("the authorizer's policy allows a route with a trailing slash like the route without it", () => {
     const withSlash = [...methods, ...imaginedMethods].map(({ scope, arn }) => ({ scope, arn: `${arn}/` }));
     const routes = Object.fromEntries(
       everyScope.map((scope) => [scope, [...(wired[scope] ?? []), ...(imagined[scope] ?? [])]]),
@@ -80,14 +80,14 @@ describe("policyFor", () => {
     }
   });
 
-  test("policyFor denies every route explicitly without a scope that opens one", () => {
+  test("the authorizer's policy denies every route explicitly without a scope that opens one", () => {
     expect(new Set(decisionsFor([], wired, methods))).toEqual(new Set(["explicit deny"]));
     const scope = everyScope[0];
     if (scope === undefined) throw new Error("there are scopes");
     expect(new Set(decisionsFor([scope], {}, methods))).toEqual(new Set(["explicit deny"]));
   });
 
-  test("policyFor denies every route to unknown scopes, and passes none of them to the functions", () => {
+  test("the authorizer's policy denies every route to unknown scopes, and passes none of them to the functions", () => {
     const scopes = ["everything", "constructor", "__proto__", "QOS-PROFILES:READ"];
     const policy = policyFor({ client: "c", scopes, expires: 1 }, methods[0]?.arn ?? "", wired);
 
@@ -95,7 +95,7 @@ describe("policyFor", () => {
     expect(policy.context).toMatchObject({ scope: "" });
   });
 
-  test("policyFor allows no other verb, no other stage and no other API", () => {
+  test("the authorizer's policy allows no other verb, no other stage and no other API", () => {
     const others = methods.flatMap(({ scope, arn }) => [
       { scope, arn: arn.replace(/\/(DELETE|GET|POST)\//, "/PUT/") },
       { scope, arn: arn.replace("/live/", "/other/") },
@@ -109,7 +109,7 @@ describe("policyFor", () => {
     );
   });
 
-  test("policyFor returns the same policy for each route of a scope, as API Gateway caches it for all", () => {
+  test("the authorizer's policy is the same for each route of a scope, as API Gateway caches it for all", () => {
     const caller = { client: "client-1", scopes: everyScope.slice(1), expires: 1 };
     for (const scope of everyScope) {
       const own = [...methods, ...imaginedMethods].filter((method) => method.scope === scope);
@@ -123,7 +123,7 @@ describe("policyFor", () => {
     }
   });
 
-  test("policyFor names the scope of a route with a trailing slash, and none for an unknown route", () => {
+  test("the authorizer's policy names the scope of a route with a trailing slash, and none for an unknown route", () => {
     const caller = { client: "client-1", scopes: [], expires: 1 };
     for (const { scope, arn } of methods) {
       expect(policyFor(caller, `${arn}/`, wired).context).toMatchObject({ neededScope: scope });
@@ -133,7 +133,7 @@ describe("policyFor", () => {
     }
   });
 
-  test("policyFor passes the caller to the functions as strings", () => {
+  test("the authorizer's policy passes the caller to the functions as strings", () => {
     const caller = { client: "c", scopes: [...everyScope], expires: 1_763_719_200, subscription: "sub-1" };
 
     const { context, principalId } = policyFor(caller, methods[0]?.arn ?? "", wired);

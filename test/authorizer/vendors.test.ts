@@ -68,7 +68,7 @@ describe.each(Object.entries(vendors))("a token as the documentation of %s shows
   const described = `${name} (${vendor.sources.join(", ")})`;
   const { application, person, subscribed, client } = vendor;
 
-  test(`callerOf accepts the token of an application from ${described}, as 2-legged`, async () => {
+  test(`the authorizer accepts the token of an application from ${described}, as 2-legged`, async () => {
     const caller = await verifyOf(vendor, application);
 
     expect(caller).toMatchObject({ client: `${vendor.iss} ${client}`, expires: second + 600 });
@@ -76,20 +76,20 @@ describe.each(Object.entries(vendors))("a token as the documentation of %s shows
     expect(caller).not.toHaveProperty("subscription");
   });
 
-  test(`callerOf accepts the token of a person with a subscription from ${described}, as 3-legged`, async () => {
+  test(`the authorizer accepts the token of a person with a subscription from ${described}, as 3-legged`, async () => {
     const caller = await verifyOf(vendor, { ...person, ...subscribed });
 
     expect(caller).toMatchObject({ subscription: "sub-7" });
     expect(caller?.scopes).toContain("qos-profiles:read");
   });
 
-  test(`callerOf refuses the token of a person without a subscription from ${described}, and reports it`, async () => {
+  test(`the authorizer refuses the token of a person without a subscription from ${described}, and reports it`, async () => {
     const before = reported.length;
     expect(await verifyOf(vendor, person)).toBeUndefined();
     expect(reported.slice(before)).toEqual([vendor.iss]);
   });
 
-  test(`callerOf returns no scope of this service for a token without one from ${described}`, async () => {
+  test(`the authorizer returns no scope of this service for a token without one from ${described}`, async () => {
     for (const claims of [application, { ...person, ...subscribed }]) {
       const caller = await verifyOf(vendor, { ...claims, ...vendor.withoutScope });
       expect(caller).toBeDefined();
@@ -97,12 +97,12 @@ describe.each(Object.entries(vendors))("a token as the documentation of %s shows
     }
   });
 
-  test(`callerOf refuses a token for another service from ${described}`, async () => {
+  test(`the authorizer refuses a token for another service from ${described}`, async () => {
     expect(await verifyOf(vendor, { ...application, ...vendor.elsewhere })).toBeUndefined();
     expect(await verifyOf(vendor, { ...person, ...subscribed, ...vendor.elsewhere })).toBeUndefined();
   });
 
-  test(`callerOf refuses an identity token from ${described}`, async () => {
+  test(`the authorizer refuses an identity token from ${described}`, async () => {
     expect(await verifyOf(vendor, vendor.identity)).toBeUndefined();
   });
 });

@@ -20,7 +20,7 @@ import {
   verify,
 } from "./sample-issuers.ts";
 
-test("callerOf accepts another issuer's token for an application, as 2-legged", async () => {
+test("the authorizer accepts another issuer's token for an application, as 2-legged", async () => {
   expect(await verify(foreignToken())).toEqual({
     client: "https://operator.example their-client",
     scopes: ["qos-profiles:read"],
@@ -28,7 +28,7 @@ test("callerOf accepts another issuer's token for an application, as 2-legged", 
   });
 });
 
-test("callerOf reads the subscription from the claim that the operator names, and from no other", async () => {
+test("the authorizer reads the subscription from the claim that the operator names, and from no other", async () => {
   const { subscriptionClaim: _, ...trusted } = foreignTrust;
   const withoutClaim: Issuer = { ...foreign, trusted };
 
@@ -40,13 +40,13 @@ test("callerOf reads the subscription from the claim that the operator names, an
 });
 
 test.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true]])(
-  "callerOf refuses another issuer's token when its subscription claim is %j",
+  "the authorizer refuses another issuer's token when its subscription claim is %j",
   async (line) => {
     expect(await verify(foreignToken({ line }))).toBeUndefined();
   },
 );
 
-test("callerOf refuses another issuer's token when its subscription claim has 129 characters", async () => {
+test("the authorizer refuses another issuer's token when its subscription claim has 129 characters", async () => {
   expect(await verify(foreignToken({ line: "s".repeat(129) }))).toBeUndefined();
 });
 
@@ -65,7 +65,7 @@ const people: Record<string, Members> = {
   "with a subscription in a claim that the operator does not name": { sub: "ada", subscription: "sub-8" },
 };
 test.each(Object.entries(people))(
-  "callerOf refuses, and reports as a person's, a token %s",
+  "the authorizer refuses, and reports as a person's, a token %s",
   async (_, claims) => {
     const told: unknown[] = [];
     const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
@@ -75,13 +75,13 @@ test.each(Object.entries(people))(
   },
 );
 
-test("callerOf accepts another issuer's token whose subject is its authorized party, as 2-legged", async () => {
+test("the authorizer accepts another issuer's token whose subject is its authorized party, as 2-legged", async () => {
   const caller = await verify(foreignToken({ client_id: undefined, azp: "party", sub: "party" }));
   expect(caller).toMatchObject({ client: "https://operator.example party" });
   expect(caller).not.toHaveProperty("subscription");
 });
 
-test("callerOf does not report a missing subscription when it refuses a token for another reason", async () => {
+test("the authorizer does not report a missing subscription when it refuses a token for another reason", async () => {
   const told: unknown[] = [];
   const issuer: Issuer = { ...foreign, onMissingSubscription: () => void told.push("told") };
   const wrong: Members[] = [
@@ -103,7 +103,7 @@ describe("the token of an issuer with tokens for applications only", () => {
   const applications: Issuer = { ...foreign, trusted: { ...foreignTrust, applicationsOnly: true } };
   const verifyTheirs = (claims: Members) => verify(foreignToken(claims), own, applications);
 
-  test("callerOf accepts any subject of an issuer with applications only, as 2-legged, and as the client if none is named", async () => {
+  test("the authorizer accepts any subject of an issuer with applications only, as 2-legged, and as the client if none is named", async () => {
     for (const [client_id, client] of [
       ["their-client", "their-client"],
       [undefined, "service-account"],
@@ -117,12 +117,12 @@ describe("the token of an issuer with tokens for applications only", () => {
     }
   });
 
-  test("callerOf reads the subscription claim of an issuer with applications only, and refuses a malformed one", async () => {
+  test("the authorizer reads the subscription claim of an issuer with applications only, and refuses a malformed one", async () => {
     expect(await verifyTheirs({ line: "sub-7" })).toMatchObject({ subscription: "sub-7" });
     for (const line of [null, "", 42, ["sub-7"], {}]) expect(await verifyTheirs({ line })).toBeUndefined();
   });
 
-  test("callerOf refuses a token of an issuer with applications only without a subject or our audience", async () => {
+  test("the authorizer refuses a token of an issuer with applications only without a subject or our audience", async () => {
     for (const claims of [{ sub: "" }, { sub: undefined }, { sub: ["a"] }, { aud: "own-audience" }]) {
       expect(await verifyTheirs(claims)).toBeUndefined();
     }
@@ -130,27 +130,27 @@ describe("the token of an issuer with tokens for applications only", () => {
 });
 
 test.each([[{ jkt: "thumbprint" }], [{ "x5t#S256": "thumbprint" }], [{}], [null]])(
-  "callerOf refuses another issuer's token that is bound to the key %j",
+  "the authorizer refuses another issuer's token that is bound to the key %j",
   async (cnf) => {
     expect(await verify(foreignToken({ cnf }))).toBeUndefined();
   },
 );
 
 test.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", undefined])(
-  "callerOf accepts another issuer's token of the type %j",
+  "the authorizer accepts another issuer's token of the type %j",
   async (typ) => {
     expect(await verify(foreignToken({}, { typ }))).toBeDefined();
   },
 );
 
 test.each(["id+jwt", "logout+jwt", "dpop+jwt", "JOSE", "", 5, {}, [], null])(
-  "callerOf refuses another issuer's token of the type %j",
+  "the authorizer refuses another issuer's token of the type %j",
   async (typ) => {
     expect(await verify(foreignToken({}, { typ }))).toBeUndefined();
   },
 );
 
-test("callerOf names another issuer's client by client_id, else azp, and refuses a person's token with neither", async () => {
+test("the authorizer names another issuer's client by client_id, else azp, and refuses a person's token with neither", async () => {
   const nameIn = async (claims: Members) =>
     (await verify(foreignToken({ sub: "ada", line: "sub-7", ...claims })))?.client;
 
@@ -159,7 +159,7 @@ test("callerOf names another issuer's client by client_id, else azp, and refuses
   expect(await verify(foreignToken({ sub: "ada", line: "sub-7", client_id: undefined }))).toBeUndefined();
 });
 
-test("callerOf never gives another issuer's client the name of a client of ours", async () => {
+test("the authorizer never gives another issuer's client the name of a client of ours", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ minLength: 1, maxLength: 30 }), async (name) => {
       const mine = await verify(ownToken({ client_id: name, sub: name }));
@@ -172,7 +172,7 @@ test("callerOf never gives another issuer's client the name of a client of ours"
   );
 });
 
-test("callerOf accepts another issuer's token without scope and iat, and returns no scopes", async () => {
+test("the authorizer accepts another issuer's token without scope and iat, and returns no scopes", async () => {
   const caller = await verify(foreignToken({ scope: undefined, iat: undefined }));
   expect(caller).toMatchObject({ scopes: [] });
 });
@@ -200,11 +200,14 @@ const wrong: Record<string, Members> = {
   "says that it is ours": { iss: "https://own.example" },
   "is of an issuer nobody trusts": { iss: "https://stranger.example" },
 };
-test.each(Object.entries(wrong))("callerOf refuses another issuer's token that %s", async (_, claims) => {
-  expect(await verify(foreignToken(claims))).toBeUndefined();
-});
+test.each(Object.entries(wrong))(
+  "the authorizer refuses another issuer's token that %s",
+  async (_, claims) => {
+    expect(await verify(foreignToken(claims))).toBeUndefined();
+  },
+);
 
-test("callerOf refuses another issuer's token with an algorithm that is not pinned for the issuer", async () => {
+test("the authorizer refuses another issuer's token with an algorithm that is not pinned for the issuer", async () => {
   const both: Issuer = { ...foreign, keys: keySet(theirs, ours) };
   const elliptic = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
 
@@ -212,12 +215,12 @@ test("callerOf refuses another issuer's token with an algorithm that is not pinn
   expect(await verify(foreignToken(), both)).toBeDefined();
 });
 
-test("callerOf refuses another issuer's token signed with our key", async () => {
+test("the authorizer refuses another issuer's token signed with our key", async () => {
   const token = tokenOf({ alg: "ES256", kid: ours.kid }, foreignClaims, signedBy(ours));
   expect(await verify(token)).toBeUndefined();
 });
 
-test("callerOf rejects with Unavailable while another issuer's keys are unreachable, and accepts our token", async () => {
+test("the authorizer rejects with Unavailable while another issuer's keys are unreachable, and accepts our token", async () => {
   const keys = new KeySet({
     fetch: () => Promise.reject(new Error("no route")),
     ...times,

@@ -19,7 +19,7 @@ import {
 } from "./sample-issuers.ts";
 
 describe("our token", () => {
-  test("callerOf returns the client, scopes and expiry of our token, and no subscription", async () => {
+  test("the authorizer returns the client, scopes and expiry of our token, and no subscription", async () => {
     expect(await verify(ownToken())).toEqual({
       client: "client-1",
       scopes: ["qos-profiles:read", "number-recycling:check"],
@@ -27,19 +27,19 @@ describe("our token", () => {
     });
   });
 
-  test("callerOf returns the subscription that our 3-legged token has sealed for its jti", async () => {
+  test("the authorizer returns the subscription that our 3-legged token has sealed for its jti", async () => {
     const subscription = "sub-42 sealed for token-1";
     expect(await verify(ownToken({ subscription }))).toMatchObject({ subscription: "sub-42" });
     expect(await verify(ownToken({ subscription, jti: "token-2" }))).toBeUndefined();
     expect(await verify(ownToken({ subscription: "sub-42" }))).toBeUndefined();
   });
 
-  test("callerOf returns each word of the scope once", async () => {
+  test("the authorizer returns each word of the scope once", async () => {
     const caller = await verify(ownToken({ scope: " one  two one constructor " }));
     expect(caller).toMatchObject({ scopes: ["one", "two", "constructor"] });
   });
 
-  test("callerOf accepts our token signed with either of two valid keys", async () => {
+  test("the authorizer accepts our token signed with either of two valid keys", async () => {
     const header = { ...ownHeader, kid: oursToo.kid };
     const token = tokenOf(header, ownClaims, signedBy(oursToo));
 
@@ -47,7 +47,7 @@ describe("our token", () => {
     expect(await verify(token)).toBeDefined();
   });
 
-  test("callerOf accepts our token from five seconds before it begins until five seconds after it ends", async () => {
+  test("the authorizer accepts our token from five seconds before it begins until five seconds after it ends", async () => {
     expect(await verify(ownToken({ exp: second - 4 }))).toBeDefined();
     expect(await verify(ownToken({ iat: second + 5 }))).toBeDefined();
     expect(await verify(ownToken({ nbf: second + 5 }))).toBeDefined();
@@ -91,9 +91,12 @@ describe("our token, refused", () => {
     "whose subscription is a number": { subscription: 42 },
     "whose subscription is an object": { subscription: { toString: "sub-42" } },
   };
-  test.each(Object.entries(claims))("callerOf refuses our token by its claims: one %s", async (_, wrong) => {
-    expect(await verify(ownToken(wrong))).toBeUndefined();
-  });
+  test.each(Object.entries(claims))(
+    "the authorizer refuses our token by its claims: one %s",
+    async (_, wrong) => {
+      expect(await verify(ownToken(wrong))).toBeUndefined();
+    },
+  );
 
   const headers: Record<string, Members> = {
     "without a type": { typ: undefined },
@@ -110,23 +113,26 @@ describe("our token, refused", () => {
     "of an algorithm in another case": { alg: "es256" },
     "without an algorithm": { alg: undefined },
   };
-  test.each(Object.entries(headers))("callerOf refuses our token by its header: one %s", async (_, wrong) => {
-    expect(await verify(ownToken({}, wrong))).toBeUndefined();
-  });
+  test.each(Object.entries(headers))(
+    "the authorizer refuses our token by its header: one %s",
+    async (_, wrong) => {
+      expect(await verify(ownToken({}, wrong))).toBeUndefined();
+    },
+  );
 
   test.each(["1e999", "-1e999"])(
-    "callerOf refuses our token with the expiry %s, which is not finite",
+    "the authorizer refuses our token with the expiry %s, which is not finite",
     async (end) => {
       const payload = JSON.stringify({ ...ownClaims, exp: "EXP" }).replace('"EXP"', end);
       expect(await verify(tokenOf(ownHeader, payload, signedBy(ours)))).toBeUndefined();
     },
   );
 
-  test("callerOf refuses our token signed with an unknown key", async () => {
+  test("the authorizer refuses our token signed with an unknown key", async () => {
     expect(await verify(tokenOf(ownHeader, ownClaims, signedBy(stranger)))).toBeUndefined();
   });
 
-  test("callerOf refuses our token when its signature, header or payload was changed", async () => {
+  test("the authorizer refuses our token when its signature, header or payload was changed", async () => {
     const [header = "", payload = "", signature = ""] = ownToken().split(".");
     const [otherHeader = "", otherPayload = ""] = ownToken({ sub: "other" }, { kid: oursToo.kid }).split(".");
     const flipped = `${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
@@ -143,7 +149,7 @@ describe("our token, refused", () => {
   });
 
   test.each(["none", "NONE", "None", ""])(
-    "callerOf refuses our token with the algorithm %j, signed or not",
+    "the authorizer refuses our token with the algorithm %j, signed or not",
     async (alg) => {
       const unsigned = () => Buffer.alloc(0);
       expect(await verify(tokenOf({ ...ownHeader, alg }, ownClaims, unsigned))).toBeUndefined();
@@ -151,7 +157,7 @@ describe("our token, refused", () => {
     },
   );
 
-  test("callerOf refuses our token signed with the public key as a shared secret", async () => {
+  test("the authorizer refuses our token signed with the public key as a shared secret", async () => {
     const header = { ...ownHeader, alg: "HS256" };
     const secrets = [
       JSON.stringify(ours.jwk),
@@ -163,7 +169,7 @@ describe("our token, refused", () => {
     }
   });
 
-  test("callerOf ignores keys and key addresses in the header of a token, and fetches nothing", async () => {
+  test("the authorizer ignores keys and key addresses in the header of a token, and fetches nothing", async () => {
     const server = await countingServer((_, response) => {
       response.end(JSON.stringify({ keys: [{ ...stranger.jwk, kid: "fetched" }] }));
     });
@@ -186,18 +192,18 @@ describe("our token, refused", () => {
     expect(server.requests()).toBe(0);
   });
 
-  test("callerOf refuses our token signed with the key of another issuer", async () => {
+  test("the authorizer refuses our token signed with the key of another issuer", async () => {
     const header = { ...foreignHeader, typ: "at+jwt" };
     expect(await verify(tokenOf(header, ownClaims, signedBy(theirs)))).toBeUndefined();
   });
 
-  test("callerOf refuses our token when no issuer is configured", async () => {
+  test("the authorizer refuses our token when no issuer is configured", async () => {
     expect(await callerOf(ownToken(), [], now)).toBeUndefined();
   });
 });
 
 describe("any token", () => {
-  test("callerOf refuses text that is no token", async () => {
+  test("the authorizer refuses text that is no token", async () => {
     const almost = fc
       .array(fc.base64String(), { minLength: 0, maxLength: 6 })
       .map((parts) => parts.join("."));
@@ -208,7 +214,7 @@ describe("any token", () => {
     );
   });
 
-  test("callerOf refuses text of many megabytes", async () => {
+  test("the authorizer refuses text of many megabytes", async () => {
     expect(await verify("a".repeat(5_000_000))).toBeUndefined();
     expect(await verify(`${"a.".repeat(1_000_000)}a`)).toBeUndefined();
     expect(await verify(`${ownToken()}${"A".repeat(5_000_000)}`)).toBeUndefined();
@@ -216,7 +222,7 @@ describe("any token", () => {
     expect(await verify(tokenOf(ownHeader, nested, signedBy(stranger)))).toBeUndefined();
   });
 
-  test("callerOf refuses any header and payload signed with an unknown key, and never throws", async () => {
+  test("the authorizer refuses any header and payload signed with an unknown key, and never throws", async () => {
     const header = fc.dictionary(fc.constantFrom("alg", "typ", "kid", "crit", "b64", "jwk"), fc.jsonValue());
     const payload = fc.oneof(
       fc.jsonValue(),
@@ -234,7 +240,7 @@ describe("any token", () => {
     );
   });
 
-  test("callerOf returns a well-formed caller or none for any payload that we signed", async () => {
+  test("the authorizer returns a well-formed caller or none for any payload that we signed", async () => {
     const claims = fc.dictionary(fc.constantFrom(...Object.keys(ownClaims), "subscription"), fc.jsonValue());
     await fc.assert(
       fc.asyncProperty(claims, async (changed) => {

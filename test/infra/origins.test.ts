@@ -10,7 +10,7 @@ describe("a list of origins", () => {
     ["https://app.example", ["https://app.example"]],
     ["https://a.example, https://b.example:8443", ["https://a.example", "https://b.example:8443"]],
     ["http://localhost:*,http://127.0.0.1:5173", ["http://localhost:*", "http://127.0.0.1:5173"]],
-  ])("parseOrigins reads %j as %j", (list, origins) => {
+  ])("corsOrigins=%j is read as %j", (list, origins) => {
     expect(parseOrigins(list)).toEqual(origins);
   });
 
@@ -29,7 +29,7 @@ describe("a list of origins", () => {
     'https://a.example"',
     "https://a.example,",
     Array.from({ length: 21 }, (_, index) => `https://a${index}.example`).join(","),
-  ])("parseOrigins refuses %j", (list) => {
+  ])("corsOrigins refuses %j", (list) => {
     expect(parseOrigins(list)).toBeUndefined();
   });
 });
@@ -38,7 +38,7 @@ describe("the pattern of origins", () => {
   const list = "https://app.example,https://b.example:8443,http://localhost:*";
 
   test.each(["https://app.example", "https://b.example:8443", "http://localhost", "http://localhost:5173"])(
-    "originsPattern matches %s",
+    "the pattern of corsOrigins matches %s",
     (origin) => {
       expect(matches(list, origin)).toBe(true);
     },
@@ -56,11 +56,11 @@ describe("the pattern of origins", () => {
     "http://localhost:123456",
     "null",
     "",
-  ])("originsPattern does not match %s", (origin) => {
+  ])("the pattern of corsOrigins does not match %s", (origin) => {
     expect(matches(list, origin)).toBe(false);
   });
 
-  test("originsPattern has no characters that a mapping template interprets", () => {
+  test("the pattern of corsOrigins has no characters that a mapping template interprets", () => {
     expect(originsPattern(parseOrigins(list) ?? [])).not.toMatch(/[\\$#"]/);
   });
 });

@@ -25,7 +25,7 @@ const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
 
 describe("settings", () => {
-  test("settingsOf chooses the stage that keeps data unless one is set", () => {
+  test("cdk chooses the stage that keeps data unless one is set", () => {
     expect(stages[settingsOf({}).stage].keepsData).toBe(true);
   });
 
@@ -85,7 +85,7 @@ describe("settings", () => {
       "reservedConcurrency of population-density/deliver",
       { stage: "dev", maxWorkers: 100, reservedConcurrency: "population-density/deliver:99" },
     ],
-  ])("settingsOf throws and names %s for %j", (setting, context) => {
+  ])("cdk refuses, and names %s for, the settings %j", (setting, context) => {
     expect(() => settingsOf(context)).toThrow(`${setting} `);
   });
 
@@ -95,13 +95,13 @@ describe("settings", () => {
     ["density_k", "DENSITY_K"],
     ["domain-name", "domainName"],
     ["table.profiles", "tables.profiles"],
-  ])("settingsOf refuses the misspelt setting %s, and names %s", (misspelt, meant) => {
+  ])("cdk refuses the misspelt setting %s, and names %s", (misspelt, meant) => {
     expect(() => settingsOf({ [misspelt]: "none" })).toThrow(
       `-c ${misspelt} is not a setting; did you mean ${meant}?`,
     );
   });
 
-  test("settingsOf accepts the context of CDK and of its tools", () => {
+  test("cdk accepts the context of CDK and of its tools", () => {
     const others = {
       "@aws-cdk/core:checkSecretUsage": true,
       "aws:cdk:enable-path-metadata": true,
@@ -134,11 +134,11 @@ describe("settings", () => {
     [{ stage: "dev" }, 10],
     [{ stage: "dev", maxWorkers: "200" }, 200],
     [{ maxWorkers: 2 }, 2],
-  ])("settingsOf %j has %i delivery workers", (context, workers) => {
+  ])("cdk with the settings %j deploys %i delivery workers", (context, workers) => {
     expect(settingsOf(context).maxWorkers).toBe(workers);
   });
 
-  test("settingsOf needs no alarmTopicArn for dev", () => {
+  test("cdk needs no alarmTopicArn for dev", () => {
     expect(settingsOf({ stage: "dev", alarmTopicArn: undefined })).not.toHaveProperty("alarmTopicArn");
   });
 

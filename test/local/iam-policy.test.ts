@@ -27,16 +27,16 @@ test.each([
   [`${api}/POST/*`, "implicit deny"],
   [`${api}/get/things/1`, "implicit deny"],
   ["", "implicit deny"],
-])("decide returns for a policy that allows %s: %s", (resource, decision) => {
+])("the local gateway returns for a policy that allows %s: %s", (resource, decision) => {
   expect(decided(statement("Allow", resource))).toBe(decision);
 });
 
-test("decide returns an explicit deny when any statement denies, in any order", () => {
+test("the local gateway returns an explicit deny when any statement denies, in any order", () => {
   expect(decided(statement("Deny", arn), statement("Allow", "*"))).toBe("explicit deny");
   expect(decided(statement("Allow", "*"), statement("Deny", [`${api}/x`, arn]))).toBe("explicit deny");
 });
 
-test("decide ignores statements about other actions", () => {
+test("the local gateway ignores statements about other actions", () => {
   expect(decided(statement("Allow", "*", "s3:*"))).toBe("implicit deny");
   expect(decided(statement("Allow", "*", ["s3:*", "execute-api:*"]))).toBe("allow");
   expect(decided(statement("Deny", "*", "lambda:*"), statement("Allow", "*", "EXECUTE-API:invoke"))).toBe(
@@ -44,7 +44,7 @@ test("decide ignores statements about other actions", () => {
   );
 });
 
-test("decide takes a bounded time for any pattern", () => {
+test("the local gateway takes a bounded time for any pattern", () => {
   const policy = policySchema.parse({ Statement: statement("Allow", `${"*a".repeat(200)}b`) });
   expect(decide(policy, "execute-api:Invoke", "a".repeat(5_000))).toBe("implicit deny");
 });
@@ -54,6 +54,6 @@ test.each([
   [{ Effect: "Allow", Action: "*", NotResource: "x" }],
   [{ Effect: "allow", Action: "*", Resource: "*" }],
   [{ Effect: "Allow", Action: "*" }],
-])("policySchema refuses a statement with an element that is not evaluated: %j", (malformed) => {
+])("the local gateway refuses a statement with an element that is not evaluated: %j", (malformed) => {
   expect(policySchema.safeParse({ Statement: [malformed] }).success).toBe(false);
 });

@@ -23,7 +23,7 @@ async function finishFirstStart(): Promise<void> {
   await kept.close();
 }
 
-test("KeptState returns on a later start what the first one imported", async () => {
+test("npm start --keep returns on a later start what the first one imported", async () => {
   await finishFirstStart();
 
   const kept = await KeptState.open(folder, undefined);
@@ -32,7 +32,7 @@ test("KeptState returns on a later start what the first one imported", async () 
   await kept.close();
 });
 
-test("KeptState returns the secrets that were written last, also when several writes overlapped", async () => {
+test("npm start --keep returns the secrets that were written last, also when several writes overlapped", async () => {
   const versions = [{ id: "1", value: "a key", labels: ["AWSCURRENT"], createdSeconds: 1 }];
   const secret = { arn: "arn:secret", name: "secret", rotationFunctionArn: "arn:function", versions };
   const first = await KeptState.open(folder, undefined);
@@ -46,7 +46,7 @@ test("KeptState returns the secrets that were written last, also when several wr
   await kept.close();
 });
 
-test("KeptState begins empty when the first start ended before its data were imported", async () => {
+test("npm start --keep begins empty when the first start ended before its data were imported", async () => {
   const first = await KeptState.open(folder, undefined);
   writeFileSync(join(first.tables, "half"), "");
   await first.keepSecrets([{ arn: "arn:secret", name: "secret", versions: [] }]);
@@ -59,18 +59,21 @@ test("KeptState begins empty when the first start ended before its data were imp
   await kept.close();
 });
 
-test.skipIf(process.platform === "win32")("KeptState gives other users no access to its files", async () => {
-  const kept = await KeptState.open(folder, undefined);
+test.skipIf(process.platform === "win32")(
+  "npm start --keep gives other users no access to its files",
+  async () => {
+    const kept = await KeptState.open(folder, undefined);
 
-  const modes = [join(folder, "service"), kept.tables, kept.queues].map(
-    (path) => statSync(path).mode & 0o077,
-  );
+    const modes = [join(folder, "service"), kept.tables, kept.queues].map(
+      (path) => statSync(path).mode & 0o077,
+    );
 
-  expect(modes).toEqual([0, 0, 0]);
-  await kept.close();
-});
+    expect(modes).toEqual([0, 0, 0]);
+    await kept.close();
+  },
+);
 
-test("KeptState refuses a folder that another start uses", async () => {
+test("npm start --keep refuses a folder that another start uses", async () => {
   const kept = await KeptState.open(folder, undefined);
 
   await expect(KeptState.open(folder, undefined)).rejects.toThrow(
@@ -79,13 +82,13 @@ test("KeptState refuses a folder that another start uses", async () => {
   await kept.close();
 });
 
-test("KeptState refuses a folder with other files", async () => {
+test("npm start --keep refuses a folder with other files", async () => {
   writeFileSync(join(temporary.path, "notes.txt"), "");
 
   await expect(KeptState.open(temporary.path, undefined)).rejects.toThrow("contains other files");
 });
 
-test("KeptState refuses a folder of another version", async () => {
+test("npm start --keep refuses a folder of another version", async () => {
   await finishFirstStart();
   const db = new ClassicLevel<string, unknown>(join(folder, "service"), { valueEncoding: "json" });
   await db.put("format", 999);
@@ -94,7 +97,7 @@ test("KeptState refuses a folder of another version", async () => {
   await expect(KeptState.open(folder, undefined)).rejects.toThrow("was created by another version");
 });
 
-test("KeptState refuses other data than the folder began with and accepts the same", async () => {
+test("npm start --keep refuses other data than the folder began with and accepts the same", async () => {
   await finishFirstStart();
 
   await expect(KeptState.open(folder, "/other")).rejects.toThrow("already has the data of /data");

@@ -21,7 +21,7 @@ const service = {
   environmentOf: () => ({ SIGNING_KEY: "a-secret" }),
 } as unknown as LocalService;
 
-test("runningService finds a service by its port, with its table names and without a secret", () => {
+test("ncs --local finds a service by its port, with its table names and without a secret", () => {
   const folder = join(parent.path, "running");
   announce(service, true, folder);
   expect(runningService(3017, folder)).toEqual({
@@ -31,7 +31,7 @@ test("runningService finds a service by its port, with its table names and witho
   });
 });
 
-test("announce does not throw when its folder cannot be written, and runningService says what to do", () => {
+test("npm start goes on when its folder cannot be written, and ncs --local says what to do", () => {
   const folder = join(parent.path, "running");
   writeFileSync(folder, "");
   announce(service, true, folder);

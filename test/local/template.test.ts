@@ -36,7 +36,7 @@ test.each([
     { a: [1, { Ref: "Table" }], b: true },
     { a: [1, "Table"], b: true },
   ],
-])("Intrinsics resolves %j", (expression, value) => {
+])("npm start reads %j of a template as its value", (expression, value) => {
   expect(resolve(expression)).toEqual(value);
 });
 
@@ -93,7 +93,7 @@ function templateOf(
   });
 }
 
-test("Template reads queues with the template's settings or the defaults of AWS", () => {
+test("npm start reads queues with the template's settings or the defaults of AWS", () => {
   const redrive = { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 };
   const declared = { VisibilityTimeout: "60", MessageRetentionPeriod: 100, KmsMasterKeyId: { Ref: "Key" } };
   const { queues, eventSources } = templateOf({ ...declared, RedrivePolicy: redrive });
@@ -134,7 +134,7 @@ test.each([
   ["only batches of one message are supported locally", {}, { BatchSize: 10 }],
   ["MaximumConcurrency", {}, { ScalingConfig: { MaximumConcurrency: 1 } }],
   ["FilterCriteria is not supported locally, at Mapping", {}, { FilterCriteria: { Filters: [] } }],
-])("Template refuses a queue or mapping that does not run locally: %s", (message, queue, mapping) => {
+])("npm start refuses a queue or mapping that does not run locally: %s", (message, queue, mapping) => {
   expect(() => templateOf(queue, mapping)).toThrow(message);
 });
 
@@ -167,7 +167,7 @@ function templateWithRole(type: string, caller: Record<string, unknown>, Resourc
 test.each([
   ["AWS::ApiGateway::Method", method],
   ["AWS::ApiGateway::Authorizer", authorizer],
-])("Template refuses an %s unless its role may invoke the alias that it calls", (type, callerBy) => {
+])("npm start refuses an %s unless its role may invoke the alias that it calls", (type, callerBy) => {
   const { api } = templateWithRole(type, callerBy(role), { Ref: "Live" });
   expect([...api.routes, ...api.authorizers]).toHaveLength(1);
 

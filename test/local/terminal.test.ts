@@ -15,13 +15,13 @@ const request = {
   caller: "0f3a",
 };
 
-test("readableLine shows a request as time, status, operation, duration and code", () => {
+test("the terminal shows a request as time, status, operation, duration and code", () => {
   expect(readableLine(JSON.stringify(request))).toBe(
     "07:38:33  403  qos-profiles/retrieve  12 ms  PERMISSION_DENIED",
   );
 });
 
-test("readableLine shows any other log line as time, level, message and fields", () => {
+test("the terminal shows any other log line as time, level, message and fields", () => {
   const { level, timestamp } = request;
   const ended = {
     level,
@@ -35,13 +35,13 @@ test("readableLine shows any other log line as time, level, message and fields",
 });
 
 test.each(["Debugger attached.", "{not JSON", '{"level":1}', ""])(
-  "readableLine leaves other text unchanged: %s",
+  "the terminal leaves other text unchanged: %s",
   (line) => {
     expect(readableLine(line)).toBe(line);
   },
 );
 
-test("readableLines shows requests for a website's files only when they fail", () => {
+test("the terminal shows requests for a website's files only when they fail", () => {
   let written = "";
   const sink = readableLines({ write: (chunk) => (written += chunk) });
   const { code: _, ...served } = { ...request, operation: "publishConsole", status: 200 };
@@ -68,11 +68,11 @@ test("npm start prints on a terminal what the README shows: pages, a login and a
   expect(`Listening on http://127.0.0.1:3000\n${steps}`.trimEnd()).toBe(shown);
 });
 
-test("nextSteps names no page that the service does not have", () => {
+test("npm start names no page that the service does not have", () => {
   expect(nextSteps("http://127.0.0.1:3000", ["/openapi.json"], true)).not.toContain("Map");
 });
 
-test("nextSteps names a port other than 3000, and no login when the data are not the demo data", () => {
+test("npm start names a port other than 3000, and no login when the data are not the demo data", () => {
   expect(nextSteps("http://127.0.0.1:3001", [], true)).toContain("--url http://127.0.0.1:3001 ");
   const own = nextSteps("http://127.0.0.1:3001", [], false);
   expect(own).toContain("--local 3001");

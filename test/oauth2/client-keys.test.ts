@@ -29,7 +29,7 @@ test.each([
   ["JSON that is no key set", 200, '{"keys":[]}', []],
   ["more than 64 KiB", 200, keySet.padEnd(65_537), []],
 ])(
-  "keysOf tells a failure that may pass from an address that is wrong, which answers with %s",
+  "the token endpoint tells a failure that may pass from an address that is wrong, which answers with %s",
   async (_, status, body, expected) => {
     const server = await countingServer((_request, response) => response.writeHead(status).end(body));
 
@@ -38,14 +38,14 @@ test.each([
   },
 );
 
-test("keysOf does not know the keys of an address where nobody listens", async () => {
+test("the token endpoint does not know the keys of an address where nobody listens", async () => {
   const server = await listen(createServer(), 0);
   await server.close();
 
   expect(await keysOf({ ...client, jwksUri: server.url }, "remote-1")).toBe(unknown);
 });
 
-test("keysOf asks an address that failed again after five seconds, and keeps the keys that it has then", async () => {
+test("the token endpoint asks an address that failed again after five seconds, and keeps the keys that it has then", async () => {
   let isDown = true;
   const server = await countingServer((_, response) => response.writeHead(isDown ? 503 : 200).end(keySet));
   const read = () => keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1");
@@ -65,7 +65,7 @@ test("keysOf asks an address that failed again after five seconds, and keeps the
 });
 
 test.each([200, 404, 503])(
-  "keysOf asks an address that answers %i at most once in five seconds, also with CACHE_SECONDS 0",
+  "the token endpoint asks an address that answers %i at most once in five seconds, also with CACHE_SECONDS 0",
   async (status) => {
     vi.stubEnv("CACHE_SECONDS", "0");
     const server = await countingServer((_, response) => response.writeHead(status).end(keySet));
@@ -86,7 +86,7 @@ test.each([
   ["1", "AQ"],
   ["65536, which is even,", "AQAA"],
   ["17", "EQ"],
-])("keysOf refuses a whole key set with an RSA key of exponent %s", async (_, e) => {
+])("the token endpoint refuses a whole key set with an RSA key of exponent %s", async (_, e) => {
   const { n } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
   const keys = [jwk, { kty: "RSA", kid: "weak", n, e }];
   const server = await countingServer((_request, response) => response.end(JSON.stringify({ keys })));
@@ -94,7 +94,7 @@ test.each([
   await server.close();
 });
 
-test("keysOf keeps keys for ten minutes after their address fails, and knows no others meanwhile", async () => {
+test("the token endpoint keeps keys for ten minutes after their address fails, and knows no others meanwhile", async () => {
   let status = 200;
   const server = await countingServer((_, response) => response.writeHead(status).end(keySet));
   const read = (kid?: string) => keysOf({ ...client, jwksUri: `${server.url}/keys` }, kid);
@@ -118,6 +118,6 @@ test("keysOf keeps keys for ten minutes after their address fails, and knows no 
   await server.close();
 });
 
-test("keysOf finds no keys at an address that it must not ask", async () => {
+test("the token endpoint finds no keys at an address that it must not ask", async () => {
   expect(await keysOf({ ...client, jwksUri: "http://169.254.169.254/keys" }, undefined)).toEqual([]);
 });

@@ -35,7 +35,7 @@ const good = {
 };
 const { jwks: _, ...withoutKeys } = good;
 
-test("importFile stores a client, and replaces it with its next keys", async () => {
+test("ncs import clients stores a client, and replaces it with its next keys", async () => {
   const keys = [
     { ...publicKey, kid: "old" },
     { ...publicKey, kid: "new" },
@@ -74,12 +74,12 @@ test.each([
   ["another purpose", { purposes: ["marketing"] }, /purposes/],
   ["the id of a login", { clientId: "1000" }, /clientId/],
   ["an id with a space", { clientId: "https://issuer.example shop" }, /clientId/],
-])("importFile refuses a client with %s", async (_, changed, message) => {
+])("ncs import clients refuses a client with %s", async (_, changed, message) => {
   await expect(importing({ ...good, ...changed })).rejects.toThrow(message);
 });
 
 test.each([["http://keys.example.com/jwks"], ["https://10.0.0.1/jwks"], ["https://localhost.internal/jwks"]])(
-  "importFile refuses keys at %s",
+  "ncs import clients refuses keys at %s",
   async (jwksUri) => {
     await expect(importing({ ...withoutKeys, jwksUri })).rejects.toThrow(/jwksUri/);
   },

@@ -27,20 +27,20 @@ const claims: AssertionClaims = {
 const problem = (changed: Partial<AssertionClaims>) => problemIn({ ...claims, ...changed }, audiences, now);
 
 describe("problemIn", () => {
-  test("problemIn accepts the issuer or its token endpoint as the one audience", () => {
+  test("the token endpoint accepts the issuer or its token endpoint as the one audience", () => {
     for (const audience of audiences) {
       expect(problem({ aud: audience })).toBeUndefined();
       expect(problem({ aud: [audience] })).toBeUndefined();
     }
   });
 
-  test("problemIn refuses every other audience", () => {
+  test("the token endpoint refuses every other audience", () => {
     for (const aud of ["", "https://other.test", "https://issuer.test/", "HTTPS://ISSUER.TEST"]) {
       expect(problem({ aud })).toMatch(/aud/);
     }
   });
 
-  test("problemIn accepts an expiry of at most 300 seconds, and 5 for clocks, after iat and now", () => {
+  test("the token endpoint accepts an expiry of at most 300 seconds, and 5 for clocks, after iat and now", () => {
     fc.assert(
       fc.property(fc.integer({ min: -600, max: 5 }), fc.integer({ min: 1, max: 10_000 }), (age, left) => {
         const isShort = left - Math.min(age, 0) <= 305;
@@ -49,13 +49,13 @@ describe("problemIn", () => {
     );
   });
 
-  test("problemIn refuses a lifetime above 300 seconds without iat", () => {
+  test("the token endpoint refuses a lifetime above 300 seconds without iat", () => {
     const { iat: _, ...others } = claims;
     expect(problemIn({ ...others, exp: seconds + 305 }, audiences, now)).toBeUndefined();
     expect(problemIn({ ...others, exp: seconds + 306 }, audiences, now)).toMatch(/expire/);
   });
 
-  test("problemIn refuses an iat ahead, a far-future expiry and an infinite one", () => {
+  test("the token endpoint refuses an iat ahead, a far-future expiry and an infinite one", () => {
     expect(problem({ iat: seconds + 6 })).toMatch(/iat/);
     expect(problem({ exp: seconds + 86_400 * 365 })).toMatch(/expire/);
     expect(problem({ exp: Number.POSITIVE_INFINITY })).toMatch(/expire/);
@@ -66,27 +66,27 @@ const key: ClientKey = { kty: "EC", crv: "P-256", kid: "a" };
 const rsa: ClientKey = { kty: "RSA", kid: "r" };
 
 describe("candidatesAmong", () => {
-  test("algorithmOf knows no symmetric algorithm and not none", () => {
+  test("the token endpoint knows no symmetric algorithm and not none", () => {
     for (const alg of ["HS256", "none", "None", "", undefined, "RS1", "ES512"]) {
       expect(algorithmOf(alg)).toBeUndefined();
     }
   });
 
-  test("candidatesAmong returns keys of the algorithm's type alone", () => {
+  test("the token endpoint returns keys of the algorithm's type alone", () => {
     expect(candidatesAmong([key, rsa], "ES256", undefined)).toEqual([key]);
     expect(candidatesAmong([key, rsa], "PS256", undefined)).toEqual([rsa]);
     expect(candidatesAmong([key, rsa], "ES384", undefined)).toEqual([]);
     expect(candidatesAmong([key, rsa], "EdDSA", undefined)).toEqual([]);
   });
 
-  test("candidatesAmong returns the key of a kid alone, and every key without one", () => {
+  test("the token endpoint returns the key of a kid alone, and every key without one", () => {
     const other = { ...key, kid: "b" };
     expect(candidatesAmong([key, other], "ES256", "b")).toEqual([other]);
     expect(candidatesAmong([key, other], "ES256", undefined)).toEqual([key, other]);
     expect(candidatesAmong([key, other], "ES256", "c")).toEqual([]);
   });
 
-  test("candidatesAmong leaves out keys for encryption and for another algorithm", () => {
+  test("the token endpoint leaves out keys for encryption and for another algorithm", () => {
     expect(candidatesAmong([{ ...key, use: "enc" }], "ES256", "a")).toEqual([]);
     expect(candidatesAmong([{ ...rsa, alg: "RS256" }], "PS256", "r")).toEqual([]);
   });
@@ -102,7 +102,7 @@ const granted = (asked: string | undefined, grant: ClientRecord["grants"][number
   grantedScope(asked, client, grant);
 
 describe("grantedScope", () => {
-  test("grantedScope grants what was asked for, each word once", () => {
+  test("the token endpoint grants what was asked for, each word once", () => {
     expect(granted("a:read  a:read dpv:Marketing")).toEqual({
       scope: "a:read dpv:Marketing",
       scopes: ["a:read"],
@@ -110,32 +110,32 @@ describe("grantedScope", () => {
     });
   });
 
-  test("grantedScope refuses a missing scope, a purpose alone, and a scope the client does not have", () => {
+  test("the token endpoint refuses a missing scope, a purpose alone, and a scope the client does not have", () => {
     for (const asked of [undefined, "", " ", "dpv:Marketing", "c:read", "a:read c:read", "a:read\tb:read"]) {
       expect(granted(asked)).toEqual({ problem: expect.any(String) });
     }
   });
 
-  test("grantedScope refuses a second purpose and a purpose the client does not have", () => {
+  test("the token endpoint refuses a second purpose and a purpose the client does not have", () => {
     expect(granted("a:read dpv:Marketing dpv:FraudPreventionAndDetection")).toHaveProperty("problem");
     expect(granted("a:read dpv:Sell")).toHaveProperty("problem");
   });
 
-  test("grantedScope needs a purpose for a subscriber's token alone", () => {
+  test("the token endpoint needs a purpose for a subscriber's token alone", () => {
     expect(granted("a:read", jwtBearer)).toHaveProperty("problem");
     expect(granted("a:read dpv:Marketing", jwtBearer)).toHaveProperty("purpose", "dpv:Marketing");
     expect(granted("a:read")).toHaveProperty("purpose", undefined);
   });
 });
 
-test("phoneNumberOf reads tel: and an E.164 number alone", () => {
+test("the token endpoint reads tel: and an E.164 number alone", () => {
   expect(phoneNumberOf("tel:+34600000001")).toBe("+34600000001");
   for (const subject of ["+34600000001", "tel:34600000001", "tel:+34 600", "TEL:+34600000001", "shop"]) {
     expect(phoneNumberOf(subject)).toBeUndefined();
   }
 });
 
-test("needsConsent is true of scopes of device identifiers alone", () => {
+test("the token endpoint is true of scopes of device identifiers alone", () => {
   expect(needsConsent(["qos-profiles:read", "device-identifier:retrieve-identifier"])).toBe(true);
   expect(needsConsent(["qos-profiles:read"])).toBe(false);
 });

@@ -20,7 +20,7 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-test("passwordMatches accepts the password of a hash and no other", async () => {
+test("a login accepts the password of a hash and no other", async () => {
   stubHashing(...cheap);
   const hash = await hashPassword("correct horse");
 
@@ -29,7 +29,7 @@ test("passwordMatches accepts the password of a hash and no other", async () => 
   expect(await passwordMatches("", hash)).toBe(false);
 });
 
-test("passwordMatches refuses the password with zero bytes appended, and its digest", async () => {
+test("a login refuses the password with zero bytes appended, and its digest", async () => {
   stubHashing(...cheap);
   const long = "x".repeat(100);
   const hash = await hashPassword("correct horse");
@@ -38,22 +38,22 @@ test("passwordMatches refuses the password with zero bytes appended, and its dig
   expect(await passwordMatches(digest, await hashPassword(long))).toBe(false);
 });
 
-test("hashPassword returns a hash with its parameters, which are at least OWASP's", async () => {
+test("a stored hash of a password returns a hash with its parameters, which are at least OWASP's", async () => {
   expect(await hashPassword("any")).toMatch(/^\$sha256-scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
 });
 
-test("hashPassword salts every hash differently", async () => {
+test("a stored hash of a password salts every hash differently", async () => {
   stubHashing(...cheap);
   expect(await hashPassword("same")).not.toBe(await hashPassword("same"));
 });
 
-test("passwordMatches accepts a password typed in another Unicode normal form", async () => {
+test("a login accepts a password typed in another Unicode normal form", async () => {
   stubHashing(...cheap);
   const composed = "caf\u00e9";
   expect(await passwordMatches(composed.normalize("NFD"), await hashPassword(composed))).toBe(true);
 });
 
-test("passwordMatches refuses any password without a hash after the same work", async () => {
+test("a login refuses any password without a hash after the same work", async () => {
   // In a sample half as much work as deployed functions do.
   const ln = isWhole ? 15 : 14;
   if (!isWhole) stubHashing(String(ln), "http://127.0.0.1:8000");
@@ -72,7 +72,7 @@ test("passwordMatches refuses any password without a hash after the same work", 
   expect(unknown / known).toBeLessThan(3);
 });
 
-test("passwordMatches throws for a stored hash of an unknown form", async () => {
+test("a login throws for a stored hash of an unknown form", async () => {
   await expect(passwordMatches("x", "plain text")).rejects.toThrow("malformed");
 });
 
@@ -84,7 +84,7 @@ test("isOutdated is true exactly for a hash of less memory or less work than tod
   for (const other of ["ln=17,r=8,p=1", "ln=16,r=8,p=2"]) expect(isOutdated(hashWith(other))).toBe(false);
 });
 
-test("hashPassword makes cheap hashes only in the local run, and isOutdated is true for them elsewhere", async () => {
+test("a stored hash of a password makes cheap hashes only in the local run, and isOutdated is true for them elsewhere", async () => {
   stubHashing("4", "http://127.0.0.1:8000");
   const hash = await hashPassword("any");
   expect(hash).toContain("$ln=4,r=8,p=3$");

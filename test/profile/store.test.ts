@@ -30,7 +30,7 @@ async function begin(counters: readonly Counter[], at = now) {
   return { attempt, refusal: await beginAttempt(attempt, counters, at, signal) };
 }
 
-test("beginAttempt lets exactly as many concurrent attempts pass as the limit allows", async () => {
+test("the counter of logins lets exactly as many concurrent attempts pass as the limit allows", async () => {
   const counters = countersWith({ accountAndSource: 7, source: 100, account: 100 });
 
   const begun = await Promise.all(Array.from({ length: 40 }, () => begin(counters)));
@@ -40,7 +40,7 @@ test("beginAttempt lets exactly as many concurrent attempts pass as the limit al
   for (const { counter } of refusals) expect(counter).toBe(counters[0]);
 });
 
-test("beginAttempt counts a refused attempt nowhere", async () => {
+test("the counter of logins counts a refused attempt nowhere", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 3, account: 10 });
   const [pair, source, account] = counters;
   if (!pair || !source || !account) throw new Error("three counters are expected");
@@ -53,7 +53,7 @@ test("beginAttempt counts a refused attempt nowhere", async () => {
   expect((await begin([account])).refusal?.counter).toBe(account);
 });
 
-test("withdrawAttempt uncounts an attempt once, however often it is repeated", async () => {
+test("the counter of logins uncounts an attempt once, however often it is repeated", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const { attempt } = await begin(counters);
   await begin(counters);
@@ -65,7 +65,7 @@ test("withdrawAttempt uncounts an attempt once, however often it is repeated", a
   expect((await begin(counters)).refusal).toBeDefined();
 });
 
-test("beginAttempt counts an attempt once when its write is sent twice", async () => {
+test("the counter of logins counts an attempt once when its write is sent twice", async () => {
   const counters = countersWith({ accountAndSource: 2, source: 2, account: 2 });
   const attempt = newAttempt();
 
@@ -97,7 +97,7 @@ test("an attempt recorded as a failure stays counted when it is withdrawn later"
   expect((await begin(counters)).refusal?.reason).toBe("failures");
 });
 
-test("beginAttempt no longer counts attempts of executions that died, and still counts failures", async () => {
+test("the counter of logins no longer counts attempts of executions that died, and still counts failures", async () => {
   const all = countersWith({ accountAndSource: 60, source: 90, account: 90 });
   const counters = isWhole ? all : all.slice(0, 1);
   const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
@@ -115,7 +115,7 @@ test("beginAttempt no longer counts attempts of executions that died, and still 
   expect(passed).toBe(59);
 });
 
-test("beginAttempt lets nothing pass under a limit of 0", async () => {
+test("the counter of logins lets nothing pass under a limit of 0", async () => {
   const counters = countersWith({ accountAndSource: 0, source: 9, account: 9 });
   expect((await begin(counters)).refusal).toEqual({ counter: counters[0], reason: "failures" });
 });
@@ -129,7 +129,7 @@ const profile = () => ({
   passwordHash: "$scrypt$ln=15,r=8,p=3$AAAA$BBBB",
 });
 
-test("findProfile finds a profile by its address in lower case, stored in any case", async () => {
+test("a login finds a profile by its address in lower case, stored in any case", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 
@@ -160,7 +160,7 @@ test("a hash is renewed only if it is still the hash that was checked", async ()
   expect(await hashOf()).toBe("new");
 });
 
-test("replaceProfile refuses to hand an address to another profile", async () => {
+test("ncs import profiles refuses to hand an address to another profile", async () => {
   const written = profile();
   await replaceProfile(written, signal);
 

@@ -31,7 +31,7 @@ afterEach(() => {
 });
 
 describe("what was read", () => {
-  test("ReadCache returns a value for as long as the setting says and then loads it again", async () => {
+  test("the cache of reads returns a value for as long as the setting says and then loads it again", async () => {
     const cache = cacheOf();
     await read(cache, "a");
     now = 59_999;
@@ -41,7 +41,7 @@ describe("what was read", () => {
     expect(loads).toEqual([["a"], ["a"]]);
   });
 
-  test("ReadCache counts the age of a value from the beginning of its load", async () => {
+  test("the cache of reads counts the age of a value from the beginning of its load", async () => {
     const cache = cacheOf();
     await cache.get("a", async () => {
       now = 50_000;
@@ -51,7 +51,7 @@ describe("what was read", () => {
     expect(await read(cache, "a")).toEqual({ a: "a at 60000" });
   });
 
-  test("ReadCache loads a value that is undefined once", async () => {
+  test("the cache of reads loads a value that is undefined once", async () => {
     const cache = new ReadCache<string | undefined>(
       kibibyte,
       () => 0,
@@ -63,7 +63,7 @@ describe("what was read", () => {
     expect(find).toHaveBeenCalledOnce();
   });
 
-  test("ReadCache loads a value every time when the setting is 0", async () => {
+  test("the cache of reads loads a value every time when the setting is 0", async () => {
     vi.stubEnv("CACHE_SECONDS", "0");
     const cache = cacheOf();
     await read(cache, "a");
@@ -71,7 +71,7 @@ describe("what was read", () => {
     expect(loads).toEqual([["a"], ["a"]]);
   });
 
-  test("ReadCache loads all missing keys in one load", async () => {
+  test("the cache of reads loads all missing keys in one load", async () => {
     const cache = cacheOf();
     await read(cache, "a", "b");
     now = 1;
@@ -89,7 +89,7 @@ describe("memory", () => {
   const isKept = async (cache: ReadCache<string>, key: string) =>
     (await cache.get(key, async () => "")) !== "";
 
-  test("ReadCache drops the value that was used longest ago when its memory is full", async () => {
+  test("the cache of reads drops the value that was used longest ago when its memory is full", async () => {
     const cache = cacheOf(10);
     for (const key of ["a", "b", "c"]) await keep(cache, key, 3);
     await keep(cache, "a", 3);
@@ -101,13 +101,13 @@ describe("memory", () => {
     expect(await isKept(cache, "b")).toBe(false);
   });
 
-  test("ReadCache does not keep a value larger than its limit", async () => {
+  test("the cache of reads does not keep a value larger than its limit", async () => {
     const cache = cacheOf(10);
     await keep(cache, "a", 11);
     expect(await isKept(cache, "a")).toBe(false);
   });
 
-  test("ReadCache counts a value once when it is loaded again", async () => {
+  test("the cache of reads counts a value once when it is loaded again", async () => {
     const cache = cacheOf(10);
     for (let turn = 0; turn < 20; turn++) {
       now = turn * 60_000;
@@ -116,7 +116,7 @@ describe("memory", () => {
     for (const key of ["a", "b", "c"]) expect(await isKept(cache, key)).toBe(true);
   });
 
-  test("ReadCache limits the number of keys of values without size", async () => {
+  test("the cache of reads limits the number of keys of values without size", async () => {
     const cache = cacheOf(10);
     for (let key = 0; key < 200; key++) await cache.get(String(key), async () => "");
     const again = vi.fn(async () => "");
@@ -127,7 +127,7 @@ describe("memory", () => {
 });
 
 describe("reads of one key at the same time", () => {
-  test("ReadCache shares one load among concurrent reads of a key", async () => {
+  test("the cache of reads shares one load among concurrent reads of a key", async () => {
     const cache = cacheOf();
     const [one, other] = await Promise.all([read(cache, "a", "b"), read(cache, "b", "c")]);
     expect(one).toEqual({ a: "a at 0", b: "b at 0" });
@@ -135,7 +135,7 @@ describe("reads of one key at the same time", () => {
     expect(loads).toEqual([["a", "b"], ["c"]]);
   });
 
-  test("ReadCache loads again for each waiter when a shared load fails", async () => {
+  test("the cache of reads loads again for each waiter when a shared load fails", async () => {
     const cache = cacheOf();
     const failing = cache.get("a", async () => {
       throw new Error("aborted");
@@ -147,7 +147,7 @@ describe("reads of one key at the same time", () => {
     expect(loads).toEqual([["b"], ["a"]]);
   });
 
-  test("ReadCache tries a failed load again at the next read", async () => {
+  test("the cache of reads tries a failed load again at the next read", async () => {
     const cache = cacheOf();
     const failing = cache.get("a", () => Promise.reject(new Error("no answer")));
     await expect(failing).rejects.toThrow("no answer");

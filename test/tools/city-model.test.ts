@@ -88,13 +88,13 @@ function within(cells: readonly Counted[], { west, south, east, north }: Box): C
 }
 
 describe("the demo city", () => {
-  test("populatedCentres places the 519,127 people that INSEE counts in Lyon", async () => {
+  test("the demo city places the 519,127 people that INSEE counts in Lyon", async () => {
     const lyon = { ...city, communes: city.communes.filter(({ code }) => code.startsWith("6938")) };
     const people = (await populatedCentres(lyon)).reduce((sum, { weight }) => sum + weight, 0);
     expect(people).toBeCloseTo(519_127, 6);
   });
 
-  test("cityModel places all people of all communes in every hour", async () => {
+  test("the demo city places all people of all communes in every hour", async () => {
     const around = { west: 4.8, south: 45.72, east: 4.9, north: 45.82 };
     const cells = await counted(centre, around, tuesday, 6);
     for (const hour of [2, 7, 10, 14, 19]) {
@@ -102,7 +102,7 @@ describe("the demo city", () => {
     }
   });
 
-  test("cityModel fills built-up areas, and leaves the river, the park by night and the fields nearly empty", async () => {
+  test("the demo city fills built-up areas, and leaves the river, the park by night and the fields nearly empty", async () => {
     const cells = await dayOf(tuesday);
     const night = 2;
     const suppressed = (some: readonly Counted[]) =>
@@ -122,7 +122,7 @@ describe("the demo city", () => {
     expect(suppressed(cells) / cells.length).toBeLessThan(0.15);
   });
 
-  test("cityModel moves people to offices on weekdays, out on Friday evening and to the park on Sunday", async () => {
+  test("the demo city moves people to offices on weekdays, out on Friday evening and to the park on Sunday", async () => {
     const [work, out, shopping, rest] = await Promise.all([tuesday, friday, saturday, sunday].map(dayOf));
     const partDieu = { west: 4.852, south: 45.757, east: 4.861, north: 45.764 };
     const oldTown = { west: 4.824, south: 45.758, east: 4.83, north: 45.764 };
@@ -138,7 +138,7 @@ describe("the demo city", () => {
 describe("a city that is not possible", () => {
   const [_commune] = city.communes;
 
-  test("cityModel refuses a station in the middle of a lake", async () => {
+  test("the demo city refuses a station in the middle of a lake", async () => {
     const lake = {
       name: "a lake",
       width: 5_000,

@@ -79,13 +79,13 @@ describe("the coverage of an area", () => {
       { type: "GeometryCollection", geometries: [polygon(west), { type: "MultiPolygon", coordinates: [] }] },
       [west],
     ],
-  ])("coverageAt returns the cells that share area with %s", async (_, content, rings) => {
+  ])("--coverage returns the cells that share area with %s", async (_, content, rings) => {
     for (const precision of [2, 3, 6, 7]) {
       expect(await geohashesIn(content, precision)).toEqual(geohashesOfRings(precision, ...rings));
     }
   });
 
-  test("coverageAt leaves out the cells that are wholly in a hole", async () => {
+  test("--coverage leaves out the cells that are wholly in a hole", async () => {
     const lake: Ring = [
       [4.812, 45.72],
       [4.84, 45.721],
@@ -134,7 +134,7 @@ describe("the coverage of an area", () => {
     });
   }
 
-  test("coverageAt returns cells on both sides of the antimeridian", async () => {
+  test("--coverage returns cells on both sides of the antimeridian", async () => {
     const ring = [
       [179.9, 0.1],
       [-179.9, 0.1],
@@ -204,19 +204,19 @@ describe("an area that is refused", () => {
     ["a number", 7, "the file: "],
     ["an empty collection", features(), "has no polygon"],
     ["text that is not JSON", "{", "is not JSON"],
-  ])("readArea refuses %s, and names the place in the file", async (_, content, message) => {
+  ])("--coverage refuses %s, and names the place in the file", async (_, content, message) => {
     const read = areaIn(content);
     await expect(read).rejects.toThrow(ImportError);
     await expect(read).rejects.toThrow(`area.geojson: ${message}`);
   });
 
-  test("readArea refuses a missing file", async () => {
+  test("--coverage refuses a missing file", async () => {
     await expect(readArea(join(folder.path, "absent.geojson"))).rejects.toThrow(
       "absent.geojson: cannot be read: ENOENT",
     );
   });
 
-  test("coverageAt refuses a polygon of more cells than can be listed", async () => {
+  test("--coverage refuses a polygon of more cells than can be listed", async () => {
     const area = await areaIn(
       polygon([
         [-80, -80],

@@ -103,7 +103,7 @@ async function areaBetween(southWest: string, northEast: string): Promise<string
   return await fileOf("area.geojson", JSON.stringify({ type: "Polygon", coordinates: [ring] }));
 }
 
-test("importDensity keeps the hours of both dates of a recounted weekday when another region follows", async () => {
+test("an import of densities keeps the hours of both dates of a recounted weekday when another region follows", async () => {
   const tile = freshTile();
   // In UTC a week of another time zone begins and ends on the same weekday.
   const rows = [`${tile}00,${friday}T22:00:00Z,5000,,`, `${tile}00,2026-11-27T08:00:00Z,7000,,`];
@@ -124,7 +124,7 @@ test("importDensity keeps the hours of both dates of a recounted weekday when an
   }
 });
 
-test("importDensity returns the box of what it covered, and the hours that its newest day has", async () => {
+test("an import of densities returns the box of what it covered, and the hours that its newest day has", async () => {
   const cell = `${freshTile()}pb`;
   const at = (time: string) => `${cell},${time}:00Z,50,50,50`;
 
@@ -139,7 +139,7 @@ test("importDensity returns the box of what it covered, and the hours that its n
 });
 
 describe("after an import", () => {
-  test("importDensity publishes what was counted, and changes nothing when it is repeated", async () => {
+  test("an import of densities publishes what was counted, and changes nothing when it is repeated", async () => {
     const tile = freshTile();
     const rows = [`${tile}00,${friday}T08:00:00Z,5000,4000,6000`, `${tile}zz,${friday}T09:00:00+02:00,3,,`];
     const precisions = [6, 7];
@@ -158,7 +158,7 @@ describe("after an import", () => {
     expect(await importRows(rows, { precisions })).toEqual({ ...first, changed: 0 });
   });
 
-  test("importDensity publishes people of all networks for a market share, and suppresses by those who were counted", async () => {
+  test("an import of densities publishes people of all networks for a market share, and suppresses by those who were counted", async () => {
     const tile = freshTile();
     const rows = [`${tile}00,${friday}T08:00:00Z,9,,`, `${tile}01,${friday}T08:00:00Z,10,,`];
 
@@ -179,7 +179,7 @@ describe("an import that is refused", () => {
     expect(await stored(tile, observedDay(friday))).toBeUndefined();
   });
 
-  test("importDensity stores nothing when the last row of the last file is bad", async () => {
+  test("an import of densities stores nothing when the last row of the last file is bad", async () => {
     const files = [
       await fileOf("good.csv", `${header}\n${good}`),
       await fileOf("bad.csv", `${header}\n${tile}00,2026-11-21T08:00:00Z,5000,,\n${tile}01,never,5000,,`),
@@ -189,7 +189,7 @@ describe("an import that is refused", () => {
     await expect(importing).rejects.toThrow("bad.csv: line 3, startTime: ");
   });
 
-  test("importDensity refuses a row outside the covered area in a pipe, which cannot be read again", async () => {
+  test("an import of densities refuses a row outside the covered area in a pipe, which cannot be read again", async () => {
     const coverage = await areaBetween(`${tile}03`, `${tile}0z`);
     const path = join(folder.path, "piped.csv");
     execFileSync("mkfifo", [path]);
@@ -204,7 +204,7 @@ describe("an import that is refused", () => {
 });
 
 describe("a data folder", () => {
-  test("importFolder imports a typical week from CSV and NDJSON with its covered area, and no date", async () => {
+  test("npm start --data imports a typical week from CSV and NDJSON with its covered area, and no date", async () => {
     vi.stubEnv("DENSITY_PRECISIONS", "7");
     vi.stubEnv("DENSITY_K", "6000");
     const tile = freshTile();
@@ -223,7 +223,7 @@ describe("a data folder", () => {
     expect(await stored(tile, observedDay(friday))).toBeUndefined();
   });
 
-  test("importFolder imports a typical week of the model for density-model.json", async () => {
+  test("npm start --data imports a typical week of the model for density-model.json", async () => {
     vi.stubEnv("DENSITY_PRECISIONS", isWhole ? "6-7" : "7");
     // Within Lima.
     const path = await fileOf("density-model.json", '{ "bbox": [-77.04, -12.06, -77.03, -12.05] }');
@@ -243,7 +243,7 @@ describe("a data folder", () => {
     ],
     ["density-model.json", '{ "box": [1, 2, 3, 4] }', "density-model.json: bbox: "],
     ["density.csv", `${header}\n`, "density.csv: has no rows"],
-  ])("importFolder refuses a bad %s: %s", async (name, content, message) => {
+  ])("npm start --data refuses a bad %s: %s", async (name, content, message) => {
     await expect(importFolder(join(await fileOf(name, content), ".."))).rejects.toThrow(message);
   });
 });
@@ -252,7 +252,7 @@ describe("what is generated", () => {
   const box = { west: 4.83, south: 45.75, east: 4.85, north: 45.77 };
   const dates = datesBefore("2026-03-02", 1);
 
-  test("generateDensity writes the days of its model, the same bytes each time", async () => {
+  test("ncs generate density writes the days of its model, the same bytes each time", async () => {
     const out = await fileOf("city.csv", "");
     const coverage = out.replace(".csv", ".geojson");
     const some = dates.slice(0, runs(7, 2));

@@ -21,23 +21,23 @@ function eventWith(body: string | null, isBase64Encoded = false) {
 const body = '{"startTime":"2026-11-21T11:25:00Z","endTime":"2026-11-21T14:00:00+01:00","precision":7}';
 const moved = '{"startTime":"2026-11-25T15:25:00.000Z","endTime":"2026-11-25T17:00:00.000Z","precision":7}';
 
-test("replayedAt moves the period of an event by the whole hours since it was received", () => {
+test("npm run invoke moves the period of an event by the whole hours since it was received", () => {
   expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
 });
 
-test("replayedAt moves the period in a base64 body", () => {
+test("npm run invoke moves the period in a base64 body", () => {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   expect(replayedAt(eventWith(base64(body), true), now)).toEqual(eventWith(base64(moved), true));
 });
 
 test.each([null, "", "{}", "not JSON", '{"startTime":"soon"}', '{"startTime":"2026-02-30T00:00:00Z"}'])(
-  "replayedAt leaves an event without a valid time as it is: %j",
+  "npm run invoke leaves an event without a valid time as it is: %j",
   (text) => {
     expect(replayedAt(eventWith(text), now)).toEqual(eventWith(text));
   },
 );
 
-test("readEventFile refuses a file that is named after another function than its route's", async () => {
+test("npm run invoke refuses a file that is named after another function than its route's", async () => {
   const event = await readFile("events/qos-profiles/retrieve.200-all.json");
   const path = await folder.write("qos-profiles/get-by-name.200-all.json", event);
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
 });
 
-test("explainTrace replaces places in bundles by places in the sources", async () => {
+test("ncs explain-trace replaces places in bundles by places in the sources", async () => {
   expect(cause).toMatch(/^RangeError\n.*index-[A-Z0-9]{8}\.mjs:1:/);
 
   const explained = await explainTrace(cause, maps);
@@ -36,13 +36,13 @@ test("explainTrace replaces places in bundles by places in the sources", async (
   expect(explained).not.toContain(".mjs:1:");
 });
 
-test("explainTrace finds the cause in a whole log line", async () => {
+test("ncs explain-trace finds the cause in a whole log line", async () => {
   const explained = await explainTrace(JSON.stringify({ id: "NCS-002", cause }), maps);
 
   expect(explained).toMatch(/failing\.ts:4:9/);
 });
 
-test("explainTrace refuses a trace of another release and names the file", async () => {
+test("ncs explain-trace refuses a trace of another release and names the file", async () => {
   await expect(explainTrace("    at a (/var/task/index-ABCDEFGH.mjs:1:1)", maps)).rejects.toThrow(
     "no map of index-ABCDEFGH.mjs",
   );

@@ -54,7 +54,7 @@ function maxError(totals: readonly number[], expected: number): number {
 }
 
 describe("any area", () => {
-  test("geoNamesModel places exactly the people of all places on Earth in every hour", async () => {
+  test("the GeoNames model places exactly the people of all places on Earth in every hour", async () => {
     const halves = await Promise.all([
       modelled({ west: -180, south: -90, east: 0, north: 90 }, 1),
       modelled({ west: 0, south: -90, east: 180, north: 90 }, 1),
@@ -67,7 +67,7 @@ describe("any area", () => {
   });
 
   test.each([5, 6, 7])(
-    "geoNamesModel places all people of a city in every hour at precision %i",
+    "the GeoNames model places all people of a city in every hour at precision %i",
     async (precision) => {
       const island = { west: -109.5, south: -27.21, east: -109.36, north: -27.09 };
       const [city] = cities.filter(({ name }) => name === "Hanga Roa");
@@ -77,7 +77,7 @@ describe("any area", () => {
     },
   );
 
-  test("geoNamesModel covers exactly the cells that share area with the box", async () => {
+  test("the GeoNames model covers exactly the cells that share area with the box", async () => {
     const { cellHeight, cellWidth } = gridOf(7);
     const tiles = await modelled(lyon, 7);
     expect(tiles.map(({ geohash }) => geohash)).toEqual(tiles.map(({ geohash }) => geohash).sort());
@@ -101,7 +101,7 @@ describe("any area", () => {
     expect(cells).toBe(5_476);
   });
 
-  test("geoNamesModel returns a minimum and a maximum around each number of people", async () => {
+  test("the GeoNames model returns a minimum and a maximum around each number of people", async () => {
     let hasRanges = true;
     for (const { hours } of await modelled(lyon, 7)) {
       expect(hours.filter((hour) => hour === undefined)).toEqual([]);
@@ -119,7 +119,7 @@ describe("any area", () => {
     ["no height", { ...lyon, north: lyon.south }],
     ["its west in the east", { ...lyon, west: 5 }],
     ["more than half of the globe", { west: -100, south: 0, east: 100, north: 1 }],
-  ])("modelDays refuses a box with %s", (_, box) => {
+  ])("the GeoNames model refuses a box with %s", (_, box) => {
     expect(() => modelDays(box, { precision: 5, dates: [friday], model: geoNamesModel })).toThrow(RangeError);
   });
 });
@@ -138,7 +138,7 @@ describe("Lyon", () => {
     return people / area;
   }
 
-  test("geoNamesModel crowds Lyon's centre in working hours, less at the weekend and least by night", async () => {
+  test("the GeoNames model crowds Lyon's centre in working hours, less at the weekend and least by night", async () => {
     const box = { west: 4.836, south: 45.741, east: 4.856, north: 45.756 };
     const [onFriday, onSaturday] = await modelledDays(box, 7, [friday, saturday]);
     const [work, weekend, night] = [centre(onFriday, 11), centre(onSaturday, 13), centre(onFriday, 2)];

@@ -67,14 +67,14 @@ describe("a file of residents", () => {
     ["commas", "latitude,longitude,people\n47.1,8.2,10\n47.2,8.3,2.5\n"],
     ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
     ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
-  ])("pointsOf reads a file of residents with %s", async (_, content) => {
+  ])("ncs import population reads a file of residents with %s", async (_, content) => {
     expect(await all(pointsOf(await folder.write("points.csv", content)))).toEqual([
       { latitude: 47.1, longitude: 8.2, people: 10 },
       { latitude: 47.2, longitude: 8.3, people: 2.5 },
     ]);
   });
 
-  test("h3CellsOf spreads the people of an H3 cell over points near its middle", async () => {
+  test("ncs import population spreads the people of an H3 cell over points near its middle", async () => {
     const cell = latLngToCell(47.1, 8.2, 7);
     const points = await all(h3CellsOf(await folder.write("h3.csv", `h3,population\n${cell},490\n`), 150));
     expect(points.length).toBeGreaterThan(300);
@@ -85,7 +85,7 @@ describe("a file of residents", () => {
     }
   });
 
-  test("pixelsOf reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
+  test("ncs import population reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
     const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
     const cell = { height: 0.01, width: 0.01 };
     const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
@@ -96,7 +96,7 @@ describe("a file of residents", () => {
     expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }, cell))).toEqual([]);
   });
 
-  test("pixelsOf refuses a GeoTIFF in another projection and names the command that converts it", async () => {
+  test("ncs import population refuses a GeoTIFF in another projection and names the command that converts it", async () => {
     const path = await geotiff("projected.tif", [1], 1, 1);
     const box = { west: 8, south: 46, east: 9, north: 47 };
     await expect(all(pixelsOf(path, box, { height: 0.01, width: 0.01 }))).rejects.toThrow(
@@ -122,7 +122,7 @@ describe("a file of residents", () => {
     ],
     ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: CSV_RECORD_INCONSISTENT_COLUMNS"],
     ["no rows", "", "has no row"],
-  ])("pointsOf refuses a file with %s", async (_, content, reason) => {
+  ])("ncs import population refuses a file with %s", async (_, content, reason) => {
     await expect(all(pointsOf(await folder.write("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
   });
 });
@@ -130,7 +130,7 @@ describe("a file of residents", () => {
 describe("a curve", () => {
   const at = (hour: number, day = 19) => new Date(Date.UTC(2026, 0, day, hour, 30));
 
-  test("curveOf returns a flat curve, the residential one, or that of a file of 24 or 168 hours", async () => {
+  test("--curve returns a flat curve, the residential one, or that of a file of 24 or 168 hours", async () => {
     const flat = await curveOf("flat");
     expect([flat(at(3)), flat(at(12))]).toEqual([1, 1]);
     const residential = await curveOf("residential");

@@ -49,7 +49,7 @@ describe("a bad record is named by file, position and field", () => {
       /record 1, jitter\.units: unknown field; did you mean unit\?/,
     ],
     ["a record that is no object", [good, 7], /record 2, the record: /],
-  ])("importFile names file, record and field of %s", async (_, records, message) => {
+  ])("ncs import names file, record and field of %s", async (_, records, message) => {
     const importing = importFile(importKinds["qos-profiles"], await fileOf(records));
     await expect(importing).rejects.toThrow(ImportError);
     await expect(importing).rejects.toThrow(message);
@@ -94,12 +94,12 @@ describe("a bad record is named by file, position and field", () => {
       [{ ...profile, ID: 1e300, EmailAddress: "x@example.com" }],
       /^(?!.*1e\+?300).*record 1, ID: /s,
     ],
-  ] as const)("importFile refuses %s", async (_, kind, records, message) => {
+  ] as const)("ncs import refuses %s", async (_, kind, records, message) => {
     const wanted = importKinds[kind] as ImportKind<z.ZodType>;
     await expect(importFile(wanted, await fileOf(records))).rejects.toThrow(message);
   });
 
-  test("importFile refuses a folder and a file that is not UTF-8", async () => {
+  test("ncs import refuses a folder and a file that is not UTF-8", async () => {
     await expect(importFile(importKinds.profiles, folder.path)).rejects.toThrow(/cannot be read: EISDIR/);
     const path = await fileOf(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]));
     await expect(importFile(importKinds.profiles, path)).rejects.toThrow(/is not UTF-8/);
@@ -110,7 +110,7 @@ describe("a bad record is named by file, position and field", () => {
   test.each([
     ["not JSON", "[{", /is not JSON/],
     ["not an array", {}, /is not an array of records/],
-  ])("importFile refuses a file that is %s", async (_, content, message) => {
+  ])("ncs import refuses a file that is %s", async (_, content, message) => {
     await expect(importFile(importKinds.profiles, await fileOf(content))).rejects.toThrow(message);
   });
 });
@@ -137,13 +137,13 @@ describe("number assignments", () => {
     ],
     ["that end before they begin", [held("2020-02-01", "2020-01-31")], /record 1, to: is before from/],
     ["on a day that is not there", [held("2020-02-30")], /record 1, from: must be a date of the calendar/],
-  ])("importFile refuses number assignments %s, and names both records", async (_, records, message) => {
+  ])("ncs import refuses number assignments %s, and names both records", async (_, records, message) => {
     await expect(importFile(importKinds["number-assignments"], await fileOf(records))).rejects.toThrow(
       message,
     );
   });
 
-  test("importFile names an assignment that cannot be stored by its record, not by its phone number", async () => {
+  test("ncs import names an assignment that cannot be stored by its record, not by its phone number", async () => {
     const other = "+96123456782";
     const records = [
       held("2020-01-01", "2020-02-01"),
@@ -163,7 +163,7 @@ describe("number assignments", () => {
     await expect(importing).rejects.toThrow(/\.json: record 3: could not be stored/);
   });
 
-  test("importFile accepts assignments of different numbers on the same days", async () => {
+  test("ncs import accepts assignments of different numbers on the same days", async () => {
     const other = { ...held("2020-01-01"), phoneNumber: "+96123456780" };
     expect(
       await importFile(importKinds["number-assignments"], await fileOf([held("2020-01-01"), other])),
@@ -174,7 +174,7 @@ describe("number assignments", () => {
 describe("a file with a record in each line", () => {
   const qosProfiles = importKinds["qos-profiles"];
 
-  test("importFile imports an NDJSON file and skips blank lines", async () => {
+  test("ncs import imports an NDJSON file and skips blank lines", async () => {
     // Other tests ask the service for its whole catalogue.
     await useOwnTable(qosProfilesTable);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -185,13 +185,13 @@ describe("a file with a record in each line", () => {
     for (const name of names) expect((await findQosProfile(name, signal))?.name).toBe(name);
   });
 
-  test("importFile refuses an NDJSON file and names the line that is not JSON", async () => {
+  test("ncs import refuses an NDJSON file and names the line that is not JSON", async () => {
     const path = await fileOf('{"name":"QOS_A","status":"ACTIVE"}\n\n{', "ndjson");
     await expect(importFile(qosProfiles, path)).rejects.toThrow(/\.ndjson: line 3: is not JSON/);
   });
 });
 
-test("importFile names the first twenty problems and counts the others", async () => {
+test("ncs import names the first twenty problems and counts the others", async () => {
   const path = await fileOf(Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" })));
   const lines = await importFile(importKinds["qos-profiles"], path).catch((error) =>
     error.message.split("\n"),
@@ -202,7 +202,7 @@ test("importFile names the first twenty problems and counts the others", async (
   expect(lines[20]).toMatch(/: and 979 more problems$/);
 });
 
-test("importFile writes nothing of a file with one bad record", async () => {
+test("ncs import writes nothing of a file with one bad record", async () => {
   const name = `QOS_${crypto.randomUUID()}`;
   const path = await fileOf([{ name, status: "ACTIVE" }, { name: "no" }]);
 
@@ -214,7 +214,7 @@ test("importFile writes nothing of a file with one bad record", async () => {
 describe("what contradicts the tables is refused before anything is written", () => {
   const unique = () => `+95${String(Math.random()).slice(2, 12)}`;
 
-  test("importFile refuses a phone number of another subscription and writes nothing", async () => {
+  test("ncs import refuses a phone number of another subscription and writes nothing", async () => {
     const owner = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
     await importFile(importKinds.devices, await fileOf([owner]));
     const innocent = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
@@ -229,7 +229,7 @@ describe("what contradicts the tables is refused before anything is written", ()
     );
   });
 
-  test("importFile moves a phone number to another subscription when its owner gives it up in the same file", async () => {
+  test("ncs import moves a phone number to another subscription when its owner gives it up in the same file", async () => {
     const before = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: unique() };
     await importFile(importKinds.devices, await fileOf([before]));
     const next = { ...plainDevice, subscription: crypto.randomUUID(), phoneNumber: before.phoneNumber };
@@ -240,7 +240,7 @@ describe("what contradicts the tables is refused before anything is written", ()
     expect(found?.subscription).toBe(next.subscription);
   });
 
-  test("importFile refuses the e-mail address of another profile", async () => {
+  test("ncs import refuses the e-mail address of another profile", async () => {
     const EmailAddress = `${crypto.randomUUID()}@example.com`;
     const profile = {
       ID: 1,
@@ -270,6 +270,6 @@ test("importing the demo files again changes no device", async () => {
   expect(before?.subscription).toBe("s-0001");
 });
 
-test("importFolder refuses a folder without data", async () => {
+test("npm start --data refuses a folder without data", async () => {
   await expect(importFolder(folder.path)).rejects.toThrow("holds none of");
 });

@@ -59,7 +59,7 @@ async function listed(): Promise<string[]> {
 
 const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
 
-test("parkedMessages lists each parked message with the state of its job and the time", async () => {
+test("ncs jobs list shows each parked message with the state of its job and the time", async () => {
   const before = Date.now();
   const pending = await Promise.all(Array.from({ length: 23 }, () => parkedJob()));
   const over = await Promise.all(
@@ -85,7 +85,7 @@ test("parkedMessages lists each parked message with the state of its job and the
   }
 });
 
-test("parkedMessages lists the same messages again, and leaves them to be retried at once", async () => {
+test("ncs jobs list shows the same messages again, and leaves them to be retried at once", async () => {
   const job = await parkedJob();
 
   expect(await listed()).toEqual([`pending ${job.operationId}`]);
@@ -93,7 +93,7 @@ test("parkedMessages lists the same messages again, and leaves them to be retrie
   expect(await operations.retryParked()).toMatchObject({ retried: 1 });
 });
 
-test("retryParked sends the named message to the workers and leaves the others parked", async () => {
+test("ncs jobs retry sends the named message to the workers and leaves the others parked", async () => {
   const [wanted, other] = [await parkedJob(), await parkedJob()];
   await harness.send(parked, "no JSON");
 
@@ -107,7 +107,7 @@ test("retryParked sends the named message to the workers and leaves the others p
   expect(await listed()).toEqual(["gone undefined", `pending ${other.operationId}`]);
 });
 
-test("retryParked sends all pending jobs to the workers and removes messages without one", async () => {
+test("ncs jobs retry sends all pending jobs to the workers and removes messages without one", async () => {
   const waiting = [await parkedJob(), await parkedJob()];
   await parkedJob({ state: "delivered" });
   await goneJob();
@@ -119,7 +119,7 @@ test("retryParked sends all pending jobs to the workers and removes messages wit
   expect(await operations.parkedMessages()).toEqual([]);
 });
 
-test("retryParked removes the messages of jobs that are over or gone, and sends none", async () => {
+test("ncs jobs retry removes the messages of jobs that are over or gone, and sends none", async () => {
   const over = await parkedJob({ state: "failed" });
   const gone = await goneJob();
 
@@ -133,7 +133,7 @@ test("retryParked removes the messages of jobs that are over or gone, and sends 
   expect(await operations.parkedMessages()).toEqual([]);
 });
 
-test("retryParked returns an operation that is not parked as missing and changes nothing", async () => {
+test("ncs jobs retry reports an operation that is not parked as missing and changes nothing", async () => {
   const job = await parkedJob();
 
   expect(await operations.retryParked(["nobody"])).toEqual({ retried: 0, removed: 0, missing: ["nobody"] });
@@ -142,7 +142,7 @@ test("retryParked returns an operation that is not parked as missing and changes
   expect(await listed()).toEqual([`pending ${job.operationId}`]);
 });
 
-test("retryParked deletes no message that the workers' queue has refused", async () => {
+test("ncs jobs retry deletes no message that the workers' queue has refused", async () => {
   await parkedJob();
   const before = harness.queues.calls.length;
   harness.queues.inject(({ operation }) => (operation === "SendMessage" ? "refuse" : "pass"));
@@ -155,7 +155,7 @@ test("retryParked deletes no message that the workers' queue has refused", async
 });
 
 describe("pending jobs", () => {
-  test("jobSummary returns state and attempts, and nothing of the request, the sink or the token", async () => {
+  test("ncs jobs show returns state and attempts, and nothing of the request, the sink or the token", async () => {
     const canary = `canary-${crypto.randomUUID()}`;
     const job = await storeJob(
       someJob(`https://${canary}.example/`, requestIn(triangle), { accessToken: canary, attempts: 3 }),
@@ -172,7 +172,7 @@ describe("pending jobs", () => {
     ["waits for its first attempt", {}],
     ["waits hours for its next one", { attempts: 7, notBefore: Date.now() + 6 * 3_600_000 }],
     ["is being worked on", { attempts: 1, lease: "worker", notBefore: Date.now() + 300_000 }],
-  ])("releaseJob ends a job that %s, and frees its caller's place", async (_, changes) => {
+  ])("ncs jobs release ends a job that %s, and frees its caller's place", async (_, changes) => {
     const job = await storeJob(someJob("https://sink.example/", requestIn(triangle), changes));
     expect(await operations.releaseJob(job.operationId)).toBe(true);
     expect(await storedJob(job.operationId)).toMatchObject({
@@ -184,7 +184,7 @@ describe("pending jobs", () => {
     expect(await operations.releaseJob(job.operationId)).toBe(false);
   });
 
-  test("releaseCaller frees the places of a caller's jobs that are over", async () => {
+  test("ncs jobs release frees the places of a caller's jobs that are over", async () => {
     const client = crypto.randomUUID();
     const caller = hashed(client);
     const waiting = await storeJob(someJob("https://sink.example/", requestIn(triangle), { caller }));

@@ -16,7 +16,7 @@ async function read(content: string | Uint8Array): Promise<unknown[]> {
 }
 
 describe("a file that is an array", () => {
-  test("elementsOf returns what JSON.parse returns for any elements and white space", async () => {
+  test("ncs import reads what JSON.parse reads for any elements and white space", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.jsonValue()),
@@ -34,14 +34,14 @@ describe("a file that is an array", () => {
     );
   });
 
-  test("elementsOf returns what JSON.parse returns for a file of many chunks", async () => {
+  test("ncs import reads what JSON.parse reads for a file of many chunks", async () => {
     // More bytes than are read at once, with each kind of byte at a border of some piece.
     const array = Array.from({ length: 30_000 }, (_, index) => ({ [`é\\"${index}`]: ["],[", index, {}] }));
     const text = JSON.stringify(array);
     expect(JSON.stringify(await read(text)) === text).toBe(true);
   });
 
-  test("elementsOf returns __proto__ as a member that changes no other object", async () => {
+  test("ncs import reads __proto__ as a member that changes no other object", async () => {
     const [element] = await read('[{"__proto__":{"polluted":true}}]');
     expect(Object.keys(element as object)).toEqual(["__proto__"]);
   });
@@ -51,15 +51,15 @@ describe("a file that is refused", () => {
   test.each([
     ["an object", "{}"],
     ["a number", "7"],
-  ])("elementsOf refuses %s instead of an array", async (_, text) => {
+  ])("ncs import refuses %s instead of an array", async (_, text) => {
     await expect(read(text)).rejects.toThrow("is not an array of records");
   });
 
-  test("elementsOf refuses bytes that are not UTF-8", async () => {
+  test("ncs import refuses bytes that are not UTF-8", async () => {
     await expect(read(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]))).rejects.toThrow("is not UTF-8");
   });
 
-  test("elementsOf reads or refuses a randomly changed array as JSON.parse does", async () => {
+  test("ncs import reads or refuses a randomly changed array as JSON.parse does", async () => {
     const text = '[{"a":[1,"x\\"]"],"b":{}},null,"é,",[[]],-1.5e3]';
     await fc.assert(
       fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom("", ...'[]{},:"\\ 1a'), async (at, other) => {

@@ -4,7 +4,7 @@ import { Pace } from "../../shared/aws/pace.ts";
 /** Lets everything that has been resolved go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("Pace starts calls in order, as many at a time as its limit allows", async () => {
+test("an import starts calls in order, as many at a time as its limit allows", async () => {
   const pace = new Pace(8, 2);
   const begun: number[] = [];
   const turns = [0, 1, 2, 3].map(async (call) => {
@@ -22,7 +22,7 @@ test("Pace starts calls in order, as many at a time as its limit allows", async 
   expect(begun).toEqual([0, 1, 2, 3]);
 });
 
-test("Pace halves its limit once for all throttled calls under way, down to one", async () => {
+test("an import halves its limit once for all throttled calls under way, down to one", async () => {
   const pace = new Pace(8, 8);
   const turns = await Promise.all(Array.from({ length: 8 }, () => pace.turn()));
   for (const { end } of turns) end("throttled");
@@ -33,7 +33,7 @@ test("Pace halves its limit once for all throttled calls under way, down to one"
   }
 });
 
-test("Pace raises its limit with each completed call, up to the maximum", async () => {
+test("an import raises its limit with each completed call, up to the maximum", async () => {
   const pace = new Pace(3, 1);
   for (let call = 0; call < 20; call++) (await pace.turn()).end("done");
   expect(pace.limit).toBe(3);

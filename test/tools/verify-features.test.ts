@@ -63,7 +63,7 @@ test("ncs verify --features exits with 0 when a service answers as the features 
   expect(stdout).toContain("lockers/identify ($.DEVICE is read as $.device");
 });
 
-test("verifyFeatures fails every scenario of a server that answers 200 and {} to everything", async () => {
+test("ncs verify fails every scenario of a server that answers 200 and {} to everything", async () => {
   const empty = await listen(
     createServer((_, response) => response.end("{}")),
     0,
@@ -174,17 +174,20 @@ test.each([
   ],
   [{ application: "anyon" }, "plan.json: application: there is no caller anyon: did you mean anyone?"],
   [{ callers: {} }, /^plan\.json: callers: must have one caller at least$/],
-])("readPlan refuses a plan with %j, and names the place and the nearest name", async (changes, message) => {
-  await expect(readPlan(await planWith(changes))).rejects.toThrow(message);
-});
+])(
+  "ncs verify refuses a plan with %j, and names the place and the nearest name",
+  async (changes, message) => {
+    await expect(readPlan(await planWith(changes))).rejects.toThrow(message);
+  },
+);
 
-test("readPlan says what a plan must have when it is no object", async () => {
+test("ncs verify says what a plan must have when it is no object", async () => {
   await expect(readPlan(await temporary.write("plan.json", null))).rejects.toThrow(
     /^plan\.json: the file: must be an object with paths, callers, application,/,
   );
 });
 
-test("parseFeature names the file that is not Gherkin", () => {
+test("ncs verify names the file that is not Gherkin", () => {
   expect(() => parseFeature("lockers", "Scenaro: No")).toThrow(/^lockers\.feature is not Gherkin: /);
 });
 
@@ -197,7 +200,7 @@ test("a definition validates a value by the schema that its discriminator names"
   expect(definition.problemOf({ geohash: "u", dataType: "ESTIMATE" }, cell)).toContain("people");
 });
 
-test("isInArea takes cells that touch the area in any way and no others", () => {
+test("ncs verify takes cells that touch the area in any way and no others", () => {
   const triangle = [
     { latitude: 45.75, longitude: 4.86 },
     { latitude: 45.75, longitude: 4.87 },

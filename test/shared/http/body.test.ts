@@ -24,7 +24,7 @@ const nestedObjects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".
 const sized = (bytes: number) => `{"a":"${"x".repeat(bytes - 8)}"}`;
 
 describe("a valid body", () => {
-  test("parseJsonObject reads a body from text and from base64 alike", () => {
+  test("a JSON body: reads a body from text and from base64 alike", () => {
     const text = '{"word":"grüße 🙂","number":1.5,"nothing":null}';
     const value = { word: "grüße 🙂", number: 1.5, nothing: null };
 
@@ -32,7 +32,7 @@ describe("a valid body", () => {
     expect(parseJsonObject(base64(text), true)).toEqual(value);
   });
 
-  test("parseJsonObject accepts a body of exactly 64 KiB and refuses one byte more", () => {
+  test("a JSON body: accepts a body of exactly 64 KiB and refuses one byte more", () => {
     const umlauts = `{"a":"${"ü".repeat((65_536 - 8) / 2)}"}`;
     for (const body of [sized(65_536), umlauts]) {
       expect(Buffer.byteLength(body)).toBe(65_536);
@@ -44,7 +44,7 @@ describe("a valid body", () => {
     }
   });
 
-  test("parseJsonObject accepts 32 levels of nesting and refuses 33", () => {
+  test("a JSON body: accepts 32 levels of nesting and refuses 33", () => {
     for (const make of [nested, nestedObjects]) {
       expect(refusalOf(make(32))).toBeUndefined();
       expect(refusalOf(make(33))).toBe("The body is nested deeper than 32 levels.");
@@ -54,7 +54,7 @@ describe("a valid body", () => {
 });
 
 describe("an invalid body", () => {
-  test.each([null, ""])("parseJsonObject refuses the missing body %j", (body) => {
+  test.each([null, ""])("a JSON body: refuses the missing body %j", (body) => {
     expect(refusalOf(body)).toBe("The request has no body.");
   });
 
@@ -63,14 +63,14 @@ describe("an invalid body", () => {
     ['{"a":1}{}', 1, 8],
     ['{\r\n  "a": 1\n  "b": 2\n}', 3, 3],
     [" ", 1, 2],
-  ])("parseJsonObject refuses %j as no JSON and reports line %i, column %i", (body, line, column) => {
+  ])("a JSON body: refuses %j as no JSON and reports line %i, column %i", (body, line, column) => {
     const message = `The body is not JSON: see line ${line}, column ${column}.`;
     expect(refusalOf(body)).toBe(message);
     expect(refusalOf(base64(body), true)).toBe(message);
   });
 
   test.each(["[]", '[{"word":"w"}]', "null", "1", '"text"', "true"])(
-    "parseJsonObject refuses %s, which is no object",
+    "a JSON body: refuses %s, which is no object",
     (body) => {
       expect(refusalOf(body)).toBe("The body is not a JSON object.");
     },
@@ -82,11 +82,11 @@ describe("an invalid body", () => {
     [0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d],
     [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d],
     [0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d],
-  ])("parseJsonObject refuses bytes that are not UTF-8", (...bytes) => {
+  ])("a JSON body: refuses bytes that are not UTF-8", (...bytes) => {
     expect(refusalOf(base64(Uint8Array.from(bytes)), true)).toBe("The body is not UTF-8.");
   });
 
-  test("parseJsonObject refuses a hundred thousand levels of nesting without overflowing the stack", () => {
+  test("a JSON body: refuses a hundred thousand levels of nesting without overflowing the stack", () => {
     expect(refusalOf(nested(32_000))).toBe("The body is nested deeper than 32 levels.");
     expect(refusalOf(nestedObjects(10_000))).toBe("The body is nested deeper than 32 levels.");
     expect(refusalOf(nested(100_000))).toBeDefined();
@@ -95,7 +95,7 @@ describe("an invalid body", () => {
   });
 });
 
-test("parseJsonObject treats __proto__ and constructor as plain members", () => {
+test("a JSON body: treats __proto__ and constructor as plain members", () => {
   const body = parseJsonObject(
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
     false,
@@ -107,7 +107,7 @@ test("parseJsonObject treats __proto__ and constructor as plain members", () => 
 });
 
 describe("a form", () => {
-  test("parseForm reads parameters from text and from base64 alike", () => {
+  test("a form: reads parameters from text and from base64 alike", () => {
     const text = "scope=a%3Aread+b%3Aread&word=gr%C3%BC%C3%9Fe&__proto__=x";
     const read = [parseForm(text, false), parseForm(base64(text), true)].map(Object.entries);
     const expected = [
@@ -118,7 +118,7 @@ describe("a form", () => {
     expect(read).toEqual([expected, expected]);
   });
 
-  test("parseForm takes a parameter without a value for one that is not there", () => {
+  test("a form: takes a parameter without a value for one that is not there", () => {
     expect(parseForm("a=&b=1&a=2", false)).toEqual({ a: "2", b: "1" });
   });
 
@@ -126,7 +126,7 @@ describe("a form", () => {
     ["no body", null],
     ["a parameter that is there twice", "a=1&b=2&a=1"],
     ["more than 64 KiB", `a=${"x".repeat(65_535)}`],
-  ])("parseForm refuses %s", (_, body) => {
+  ])("a form: refuses %s", (_, body) => {
     expect(() => parseForm(body, false)).toThrow(ApiError);
   });
 });

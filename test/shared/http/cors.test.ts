@@ -8,14 +8,14 @@ afterEach(() => vi.unstubAllEnvs());
 
 const allowed = "https://app.example";
 
-test("withCors adds no header while no origin is allowed", () => {
+test("a response adds no header while no origin is allowed", () => {
   for (const list of [undefined, ""]) {
     vi.stubEnv("CORS_ORIGINS", list);
     expect(withCors({ link: "<a>" }, allowed)).toEqual({ link: "<a>" });
   }
 });
 
-test("withCors names only the origin of the request when it is allowed", () => {
+test("a response names only the origin of the request when it is allowed", () => {
   vi.stubEnv("CORS_ORIGINS", originsPattern(["https://other.example", allowed]));
   expect(withCors({ link: "<a>" }, allowed)).toEqual({
     link: "<a>",
@@ -26,7 +26,7 @@ test("withCors names only the origin of the request when it is allowed", () => {
 });
 
 test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined])(
-  "withCors adds nothing but vary for the origin %s",
+  "a response adds nothing but vary for the origin %s",
   (origin) => {
     vi.stubEnv("CORS_ORIGINS", originsPattern([allowed]));
     expect(withCors({}, origin)).toEqual({ vary: "origin" });

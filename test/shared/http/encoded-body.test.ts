@@ -10,19 +10,19 @@ async function* chunksOf(text: string): AsyncGenerator<Buffer> {
 const small = '{"said":"word"}';
 const large = JSON.stringify(Array.from({ length: 90_000 }, (_, index) => ({ index })));
 
-test("encodedBody leaves a small body as it is", async () => {
+test("a streamed response leaves a small body as it is", async () => {
   const { headers, chunks } = await encodedBody(chunksOf(small), "gzip");
   expect(headers).toEqual({ vary: "accept-encoding" });
   expect(String(await buffer(chunks))).toBe(small);
 });
 
-test("encodedBody returns an empty body for no chunks", async () => {
+test("a streamed response returns an empty body for no chunks", async () => {
   const { chunks } = await encodedBody(chunksOf(""), "gzip");
   expect(await buffer(chunks)).toHaveLength(0);
 });
 
 test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
-  "encodedBody compresses a large body for Accept-Encoding %s",
+  "a streamed response compresses a large body for Accept-Encoding %s",
   async (accepted) => {
     const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
     expect(headers).toEqual({ "content-encoding": "gzip", vary: "accept-encoding" });
@@ -33,7 +33,7 @@ test.each(["gzip", "GZIP", "br, gzip;q=0.5", "*", "identity;q=0.1, *;q=1"])(
 );
 
 test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", "gzip;q=x"])(
-  "encodedBody does not compress a large body for Accept-Encoding %s",
+  "a streamed response does not compress a large body for Accept-Encoding %s",
   async (accepted) => {
     const { headers, chunks } = await encodedBody(chunksOf(large), accepted);
     expect(headers).toEqual({ vary: "accept-encoding" });
@@ -41,7 +41,7 @@ test.each([undefined, "", "identity", "br", "gzip;q=0", "gzip;q=0, *", "*;q=0", 
   },
 );
 
-test("encodedBody flushes each chunk so that it can be read before the next one is written", async () => {
+test("a streamed response flushes each chunk so that it can be read before the next one is written", async () => {
   let isAsked = false;
   let end = () => {};
   const slow = async function* () {
@@ -64,7 +64,7 @@ test("encodedBody flushes each chunk so that it can be read before the next one 
 });
 
 test.each(["gzip", "identity"])(
-  "encodedBody throws what its chunks throw, with Accept-Encoding %s",
+  "a streamed response throws what its chunks throw, with Accept-Encoding %s",
   async (accepted) => {
     const failing = (after: number) =>
       async function* () {
@@ -78,7 +78,7 @@ test.each(["gzip", "identity"])(
 );
 
 test.each(["gzip", "identity"])(
-  "encodedBody ends its source before a reader that stops early goes on, with Accept-Encoding %s",
+  "a streamed response ends its source before a reader that stops early goes on, with Accept-Encoding %s",
   async (accepted) => {
     let hasEnded = false;
     const source = async function* () {

@@ -32,7 +32,7 @@ test("an event without a domain name has no address", () => {
   expect(incomingRequest({ requestContext: { identity } }).address).toBeUndefined();
 });
 
-test("listHeader joins all lines of a header that was sent several times", () => {
+test("a list header joins all lines of a header that was sent several times", () => {
   const headers = { Accept: "application/json;q=0.1" };
   const multiValueHeaders = { Accept: ["text/csv", "application/json;q=0.1"] };
   const event = { headers, multiValueHeaders, requestContext: { identity } };

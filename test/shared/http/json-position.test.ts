@@ -40,7 +40,7 @@ const nearJson = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join("")),
 );
 
-test("invalidJsonAt finds a position exactly when JSON.parse throws, and what precedes it could be JSON", () => {
+test("a refusal of JSON finds a position exactly when JSON.parse throws, and what precedes it could be JSON", () => {
   fc.assert(
     fc.property(nearJson, (text) => {
       const place = invalidJsonAt(text);

@@ -20,7 +20,7 @@ describe("faults", () => {
     "an imitation of a refusal": Object.assign(new Error(secret), { name: "ApiError", code: "NOT_FOUND" }),
   };
   test.each(Object.entries(thrown))(
-    "serve responds 500 with the catalogue's message when a handler throws %s",
+    "an endpoint responds 500 with the catalogue's message when a handler throws %s",
     async (_, error) => {
       const result = await askOpen({}, async () => {
         throw error;
@@ -32,14 +32,14 @@ describe("faults", () => {
     },
   );
 
-  test("serve responds 500 when a handler throws synchronously", async () => {
+  test("an endpoint responds 500 when a handler throws synchronously", async () => {
     const result = await askOpen({}, () => {
       throw new Error(secret);
     });
     expect(codeOf(result)).toBe("INTERNAL");
   });
 
-  test("serve responds 503 with Retry-After when a dependency does not answer", async () => {
+  test("an endpoint responds 503 with Retry-After when a dependency does not answer", async () => {
     const result = await askOpen({}, async () => {
       throw new Unavailable("DynamoDB", "TimeoutError");
     });
@@ -49,7 +49,7 @@ describe("faults", () => {
     expect(Number(result.headers?.["retry-after"])).toBeGreaterThan(0);
   });
 
-  test("serve responds with the status, message and headers of the catalogue for every code", async () => {
+  test("an endpoint responds with the status, message and headers of the catalogue for every code", async () => {
     for (const code of Object.keys(errors) as Code[]) {
       const result = await askOpen({}, async () => {
         throw new ApiError(code);
@@ -65,7 +65,7 @@ describe("faults", () => {
     }
   });
 
-  test("serve prefers the message and Retry-After of refuse to those of the catalogue", async () => {
+  test("an endpoint prefers the message and Retry-After of refuse to those of the catalogue", async () => {
     const result = await askOpen({}, async ({ refuse }) => {
       throw refuse("TOO_MANY_REQUESTS", { message: "Wait.", retryAfterSeconds: 77 });
     });
@@ -75,7 +75,7 @@ describe("faults", () => {
 });
 
 describe("the deadline", () => {
-  test("serve responds 504 before the function's time is up and aborts the signal", async () => {
+  test("an endpoint responds 504 before the function's time is up and aborts the signal", async () => {
     let signal: AbortSignal | undefined;
     const started = performance.now();
     const hanging: Handle<typeof open> = (request) => {
@@ -94,7 +94,7 @@ describe("the deadline", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test("serve responds 504 even if the aborted handler throws another error", async () => {
+  test("an endpoint responds 504 even if the aborted handler throws another error", async () => {
     const obedient: Handle<typeof open> = ({ signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(new Unavailable("DynamoDB", "AbortError")));
@@ -107,7 +107,7 @@ describe("the deadline", () => {
     expect(codeOf(result)).toBe("TIMEOUT");
   });
 
-  test("serve responds 504 after five seconds, however much time the function has", async () => {
+  test("an endpoint responds 504 after five seconds, however much time the function has", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     vi.stubEnv("DEADLINE_FACTOR", "1");
     onTestFinished(async () => {
@@ -129,7 +129,7 @@ describe("the deadline", () => {
     expect(result?.statusCode).toBe(504);
   });
 
-  test("serve stops its timer and never aborts the signal once it has responded", async () => {
+  test("an endpoint stops its timer and never aborts the signal once it has responded", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     let signal: AbortSignal | undefined;
@@ -162,11 +162,14 @@ describe("onFault", () => {
     [500, () => Promise.reject(new TypeError("broken"))],
     [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError"))],
     [504, () => new Promise<never>(() => {})],
-  ])("serve runs the rollback before it responds %i, with a time-out of its own", async (status, end) => {
-    expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
-  });
+  ])(
+    "an endpoint runs the rollback before it responds %i, with a time-out of its own",
+    async (status, end) => {
+      expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
+    },
+  );
 
-  test("serve runs no rollback when it responds 200 or 404", async () => {
+  test("an endpoint runs no rollback when it responds 200 or 404", async () => {
     expect(await undoneBy(answerOpen)).toEqual({ status: 200, undone: [] });
     expect(await undoneBy(async ({ refuse }) => Promise.reject(refuse("NOT_FOUND")))).toEqual({
       status: 404,
@@ -174,7 +177,7 @@ describe("onFault", () => {
     });
   });
 
-  test("serve responds 503 and logs NCS-005 when the rollback hangs", async () => {
+  test("an endpoint responds 503 and logs NCS-005 when the rollback hangs", async () => {
     const output = captureOutput();
     const started = performance.now();
     const result = await askOpen({}, async ({ onFault }) => {

@@ -19,7 +19,7 @@ describe("metrics", () => {
       );
   const RequestMilliseconds = expect.any(Number);
 
-  test("serve logs the request, its error and what the handler measured as metrics", async () => {
+  test("an endpoint logs the request, its error and what the handler measured as metrics", async () => {
     await askGuarded();
     await askGuarded({ body: "[]" });
     await askOpen({}, async ({ measure, refuse }) => {
@@ -41,7 +41,7 @@ describe("metrics", () => {
     ]);
   });
 
-  test("serve counts a request that timed out once and ignores what the handler measures later", async () => {
+  test("an endpoint counts a request that timed out once and ignores what the handler measures later", async () => {
     const late: Handle<typeof open> = ({ measure, signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () =>
@@ -59,7 +59,7 @@ describe("metrics", () => {
     ]);
   });
 
-  test("serve responds 200 when the log cannot be written", async () => {
+  test("an endpoint responds 200 when the log cannot be written", async () => {
     const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
       throw new Error("EPIPE");
     });
@@ -73,7 +73,7 @@ describe("log", () => {
   const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
   const lines = () => linesOf(written());
 
-  test("serve logs one line for each request with its operation, status and a hash of the caller", async () => {
+  test("an endpoint logs one line for each request with its operation, status and a hash of the caller", async () => {
     const client = crypto.randomUUID();
     await askGuarded({ authorizer: authorizerContext({ client }), headers: { "x-correlator": "c-9" } });
     await askGuarded({
@@ -99,7 +99,7 @@ describe("log", () => {
     ["a text", phone],
     ["an object that has itself as a member", itself],
     ["an error of a schema", z.object({ word: z.number() }).safeParse({ word: phone }).error],
-  ])("serve logs nothing of what was sent when a handler throws %s", async (_, error) => {
+  ])("an endpoint logs nothing of what was sent when a handler throws %s", async (_, error) => {
     const sent: Sent = {
       headers: { authorization: `Bearer ${token}` },
       pathParameters: { name: phone },
@@ -114,7 +114,7 @@ describe("log", () => {
     for (const word of ["34600000077", token, "192.0.2.1"]) expect(written()).not.toContain(word);
   });
 
-  test("serve logs the class and stack of a crash without its message, however many lines it has", async () => {
+  test("an endpoint logs the class and stack of a crash without its message, however many lines it has", async () => {
     await askOpen({}, async () => {
       throw new RangeError(`first line\n    at ${phone} (second line)\n    at ${token}`);
     });
@@ -126,7 +126,7 @@ describe("log", () => {
     expect(written()).not.toContain(token);
   });
 
-  test("serve logs the invocation's id and how long the request waited for each service", async () => {
+  test("an endpoint logs the invocation's id and how long the request waited for each service", async () => {
     await serve(guarded, async ({ reply }) => reply(200, { said: "hello" }))(
       eventOf({ body: JSON.stringify({ word: "hello" }), authorizer: authorizerContext() }),
       { awsRequestId: "1b2c", getRemainingTimeInMillis: () => 10_000 },
@@ -137,7 +137,7 @@ describe("log", () => {
     expect(line).not.toHaveProperty("sqsMilliseconds");
   });
 
-  test("serve does not log a refused correlator", async () => {
+  test("an endpoint does not log a refused correlator", async () => {
     await askOpen({ headers: { "x-correlator": "not valid" } });
 
     expect(written()).not.toContain("not valid");

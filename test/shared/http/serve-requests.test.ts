@@ -17,14 +17,14 @@ import {
 useServe();
 
 describe("query parameters", () => {
-  test("serve parses query parameters by their schemas and ignores others", async () => {
+  test("an endpoint parses query parameters by their schemas and ignores others", async () => {
     expect((await askListed(null)).body).toBe('{"state":"any","count":"5"}');
     const { body } = await askListed({ state: "old", count: "7", other: "x" });
     expect(body).toBe('{"state":"old","count":"7"}');
   });
 
   test.each([{ state: "none" }, { state: "" }, { count: "12" }])(
-    "serve refuses the invalid query %j and names the parameter",
+    "an endpoint refuses the invalid query %j and names the parameter",
     async (query) => {
       const result = await askListed(query);
       expect(codeOf(result)).toBe("INVALID_ARGUMENT");
@@ -36,7 +36,7 @@ describe("query parameters", () => {
 });
 
 describe("a path parameter", () => {
-  test("serve percent-decodes a path parameter once", async () => {
+  test("an endpoint percent-decodes a path parameter once", async () => {
     const nameOf = async (name: string) => JSON.parse((await askNamed({ name })).body);
 
     expect(await nameOf("QOS%5FE")).toEqual({ name: "QOS_E" });
@@ -47,7 +47,7 @@ describe("a path parameter", () => {
   });
 
   test.each(["%", "%4", "%zz", "%ff", "%C3", "a%E0%A4b", "%ED%A0%80"])(
-    "serve responds 400 to the path parameter %s, which cannot be decoded",
+    "an endpoint responds 400 to the path parameter %s, which cannot be decoded",
     async (name) => {
       const result = await askNamed({ name });
       expect(codeOf(result)).toBe("INVALID_ARGUMENT");
@@ -55,7 +55,7 @@ describe("a path parameter", () => {
     },
   );
 
-  test("serve responds 400 to a path parameter that is missing or does not fit its schema", async () => {
+  test("an endpoint responds 400 to a path parameter that is missing or does not fit its schema", async () => {
     expect(codeOf(await askNamed({ name: "x".repeat(21) }))).toBe("INVALID_ARGUMENT");
     expect(codeOf(await askNamed({ other: "x" }))).toBe("INVALID_ARGUMENT");
     expect(codeOf(await askNamed({}))).toBe("INVALID_ARGUMENT");
@@ -73,13 +73,13 @@ describe("a body that the schema refuses", () => {
     ['{"number":"10"}', "INVALID_ARGUMENT", "number must be a number."],
     ['{"number":10,"word":1}', "INVALID_ARGUMENT", "word must be a string. number must be less than 10."],
   ];
-  test.each(refused)("serve refuses the body %s as %s", async (body, code, message) => {
+  test.each(refused)("an endpoint refuses the body %s as %s", async (body, code, message) => {
     const result = await askOpen({ body });
     expect(codeOf(result)).toBe(code);
     expect(messageOf(result)).toBe(message);
   });
 
-  test("serve ignores unknown members, __proto__ and constructor included", async () => {
+  test("an endpoint ignores unknown members, __proto__ and constructor included", async () => {
     const body =
       '{"word":"w","__proto__":{"number":99},"constructor":{"prototype":{"polluted":1}},"toString":1}';
     let seen: object | undefined;
@@ -97,7 +97,7 @@ describe("a body that the schema refuses", () => {
 });
 
 describe("the request of a handler", () => {
-  test("serve hands the handler the parsed caller, body, source address and time", async () => {
+  test("an endpoint hands the handler the parsed caller, body, source address and time", async () => {
     let seen: Parameters<Handle<typeof guarded>>[0] | undefined;
     const before = Date.now();
     const client = crypto.randomUUID();
@@ -114,7 +114,7 @@ describe("the request of a handler", () => {
     expect(seen?.signal.aborted).toBe(false);
   });
 
-  test("serve hands no caller to an endpoint without a scope, for any context of the authorizer", async () => {
+  test("an endpoint hands no caller to an endpoint without a scope, for any context of the authorizer", async () => {
     let seen: unknown = "never called";
     await askOpen({ authorizer: authorizerContext() }, async ({ caller, reply }) => {
       seen = caller;
@@ -152,7 +152,7 @@ describe("the order of checks", () => {
   ];
 
   test.each(faults.map((fault, index) => [fault[0], index] as const))(
-    "serve checks %s before everything that is specified to come later",
+    "an endpoint checks %s before everything that is specified to come later",
     async (_, index) => {
       const [, , code, message] = faults[index] ?? faults[0] ?? [];
       // The earlier fault of two in the same member is the one that is sent.
@@ -169,7 +169,7 @@ describe("the order of checks", () => {
     },
   );
 
-  test("serve responds QUOTA_EXCEEDED over the quota even when the handler crashes", async () => {
+  test("an endpoint responds QUOTA_EXCEEDED over the quota even when the handler crashes", async () => {
     vi.stubEnv("DAILY_QUOTA", "0");
     const result = await askGuarded({}, async () => {
       throw new Error("crash");
@@ -198,7 +198,7 @@ describe("the caller", () => {
     }),
   };
   test.each(Object.entries(contexts))(
-    "serve responds 401 without calling the handler for %s",
+    "an endpoint responds 401 without calling the handler for %s",
     async (_, authorizer) => {
       const handle = vi.fn(answerGuarded);
 
@@ -211,7 +211,7 @@ describe("the caller", () => {
     },
   );
 
-  test("serve counts every request of a caller once, invalid ones included", async () => {
+  test("an endpoint counts every request of a caller once, invalid ones included", async () => {
     vi.stubEnv("DAILY_QUOTA", "2");
     const authorizer = authorizerContext();
 

@@ -19,7 +19,7 @@ import {
 useServe();
 
 describe("the response", () => {
-  test("serve responds with the declared headers, a correlator and a content type", async () => {
+  test("an endpoint responds with the declared headers, a correlator and a content type", async () => {
     const { statusCode, headers, body } = await askOpen({ body: '{"word":"hello"}' });
 
     expect(statusCode).toBe(200);
@@ -28,18 +28,18 @@ describe("the response", () => {
     expect(headers?.["x-correlator"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("serve adds the headers of the reply and tells the handler the path that was called", async () => {
+  test("an endpoint adds the headers of the reply and tells the handler the path that was called", async () => {
     expect((await askListed(null, "/v1/listed")).headers).toMatchObject({ location: "/v1/listed" });
     expect((await askListed(null)).headers).toMatchObject({ location: "/listed" });
   });
 
-  test("serve drops members of the body that the response schema does not name", async () => {
+  test("an endpoint drops members of the body that the response schema does not name", async () => {
     const secret = { said: "yes", passwordHash: "$scrypt$", __proto__: { subscription: "sub-1" } };
     const { body } = await askOpen({}, async ({ reply }) => reply(200, secret));
     expect(body).toBe('{"said":"yes"}');
   });
 
-  test("serve responds 500 without the value when the body does not fit the response schema", async () => {
+  test("an endpoint responds 500 without the value when the body does not fit the response schema", async () => {
     const wrong = { said: 34600000001 } as unknown as { said: string };
     const result = await askOpen({}, async ({ reply }) => reply(200, wrong));
 
@@ -48,14 +48,14 @@ describe("the response", () => {
     expect(result.body).not.toContain("34600000001");
   });
 
-  test("serve applies the schema of the status that the handler replies with", async () => {
+  test("an endpoint applies the schema of the status that the handler replies with", async () => {
     const { statusCode, body } = await askOpen({}, async ({ reply }) => reply(202, { later: true }));
     expect(statusCode).toBe(202);
     expect(JSON.parse(body)).toEqual({ later: true });
   });
 
   test.each([201, 204, 404, 0])(
-    "serve responds 500 when the handler replies with the undeclared status %d",
+    "an endpoint responds 500 when the handler replies with the undeclared status %d",
     async (status) => {
       const undeclared = status as 200;
       const result = await askOpen({}, async ({ reply }) => reply(undeclared, { said: "yes" }));
@@ -68,7 +68,7 @@ describe("x-correlator", () => {
   const valid = fc.stringMatching(/^[a-zA-Z0-9\-_:;./<>{}]{1,256}$/);
   const isValid = (text: string) => /^[a-zA-Z0-9\-_:;./<>{}]{0,256}$/.test(text) && !text.includes("\n");
 
-  test("serve echoes a valid x-correlator in answers and errors", async () => {
+  test("an endpoint echoes a valid x-correlator in answers and errors", async () => {
     await fc.assert(
       fc.asyncProperty(valid, fc.constantFrom("{}", "[]"), async (sent, body) => {
         const { headers } = await askOpen({ headers: { "x-correlator": sent }, body });
@@ -77,7 +77,7 @@ describe("x-correlator", () => {
     );
   });
 
-  test("serve responds 400 to an invalid x-correlator and does not echo it", async () => {
+  test("an endpoint responds 400 to an invalid x-correlator and does not echo it", async () => {
     const invalid = fc.oneof(
       anyText({ minLength: 1, maxLength: 300 }).filter((text) => !isValid(text)),
       fc
@@ -117,14 +117,14 @@ describe("X-RateLimit headers", () => {
     ["a request that is invalid", { body: "[]" }, answering],
     ["the refusal of a handler", {}, refusing],
     ["a fault", {}, crashing],
-  ])("serve reports the allowance with %s", async (_, sent, handle) => {
+  ])("an endpoint reports the allowance with %s", async (_, sent, handle) => {
     vi.stubEnv("DAILY_QUOTA", "5");
     const result = await askGuarded(sent, handle);
     expect(result.statusCode).toBeGreaterThanOrEqual(400);
     expect(limitHeaders(result)).toMatchObject({ limit: "5", remaining: "4" });
   });
 
-  test("serve reports no allowance with a 429 of a limit without a window", async () => {
+  test("an endpoint reports no allowance with a 429 of a limit without a window", async () => {
     const result = await askGuarded({}, async ({ quotaChecked, refuse }) => {
       await quotaChecked;
       throw refuse("TOO_MANY_REQUESTS");
@@ -133,7 +133,7 @@ describe("X-RateLimit headers", () => {
     expect(limitHeaders(result)).toEqual(nothing);
   });
 
-  test("serve reports the allowance that refuse is given", async () => {
+  test("an endpoint reports the allowance that refuse is given", async () => {
     const result = await askOpen({}, async ({ refuse }) => {
       throw refuse("TOO_MANY_REQUESTS", { allowance: { limit: 20, remaining: 0, resetSeconds: 77 } });
     });
@@ -157,7 +157,7 @@ describe("privacy of errors", () => {
     (text: string): Sent => ({ pathParameters: { name: text }, body: "[]" }),
   );
 
-  test("serve repeats nothing of the body, the headers or the path in an error", async () => {
+  test("an endpoint repeats nothing of the body, the headers or the path in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, place, async (text, put) => {
         const result = await askOpen(put(text));
@@ -169,7 +169,7 @@ describe("privacy of errors", () => {
     );
   });
 
-  test("serve repeats nothing of the path parameter in an error", async () => {
+  test("an endpoint repeats nothing of the path parameter in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, async (text) => {
         const result = await askNamed({ name: `${text}${text}` });
@@ -180,7 +180,7 @@ describe("privacy of errors", () => {
     );
   });
 
-  test("serve repeats nothing of the token in an error", async () => {
+  test("an endpoint repeats nothing of the token in an error", async () => {
     await fc.assert(
       fc.asyncProperty(marker, async (text) => {
         const context = authorizerContext({

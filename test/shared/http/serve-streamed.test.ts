@@ -48,7 +48,7 @@ beforeEach(() => {
 });
 afterEach(() => output.stop());
 
-test("serveStreamed sends every chunk with the usual headers and logs one line with the bytes", async () => {
+test("a streamed endpoint sends every chunk with the usual headers and logs one line with the bytes", async () => {
   const { statusCode, headers, body, fault } = await calling(async ({ stream }) => stream(200, notes(100)));
   expect({ statusCode, fault }).toEqual({ statusCode: 200, fault: undefined });
   expect(headers).toMatchObject({ "content-type": "application/json", vary: "accept-encoding" });
@@ -58,7 +58,7 @@ test("serveStreamed sends every chunk with the usual headers and logs one line w
   expect(lines("NCS-001")[0].firstByteMilliseconds).toBeLessThanOrEqual(lines("NCS-001")[0].milliseconds);
 });
 
-test("serveStreamed sends a reply with a body of its schema, or a declared error", async () => {
+test("a streamed endpoint sends a reply with a body of its schema, or a declared error", async () => {
   const accepted = await calling(async ({ reply }) => reply(202, { id: "a" }));
   expect([accepted.statusCode, String(accepted.body)]).toEqual([202, '{"id":"a"}']);
   const refused = await calling(({ refuse }) => Promise.reject(refuse("NOT_FOUND")));
@@ -66,7 +66,7 @@ test("serveStreamed sends a reply with a body of its schema, or a declared error
   expect([accepted.fault, refused.fault]).toEqual([undefined, undefined]);
 });
 
-test("serveStreamed answers 504 when the first chunk misses the deadline", async () => {
+test("a streamed endpoint answers 504 when the first chunk misses the deadline", async () => {
   const waiting = async function* (): AsyncGenerator<Buffer> {
     yield await new Promise<Buffer>(() => {});
   };
@@ -77,7 +77,7 @@ test("serveStreamed answers 504 when the first chunk misses the deadline", async
 });
 
 test.each(["identity", "gzip"])(
-  "serveStreamed cuts the response at a fault after the first chunk, with Accept-Encoding %s",
+  "a streamed endpoint cuts the response at a fault after the first chunk, with Accept-Encoding %s",
   async (accepted) => {
     const event = eventOf({ headers: { "accept-encoding": accepted } });
     const large = async function* () {
@@ -99,7 +99,7 @@ test.each(["identity", "gzip"])(
   },
 );
 
-test("serveStreamed waits for a caller that reads slowly", async () => {
+test("a streamed endpoint waits for a caller that reads slowly", async () => {
   let max = 0;
   const read = async (chunks: readonly Uint8Array[]) => {
     max = Math.max(max, Buffer.concat(chunks).length);
@@ -110,7 +110,7 @@ test("serveStreamed waits for a caller that reads slowly", async () => {
   expect(max).toBeLessThanOrEqual(2 * 65_536);
 });
 
-test("serveStreamed gives up when its time ends between two chunks", async () => {
+test("a streamed endpoint gives up when its time ends between two chunks", async () => {
   const late = async function* () {
     yield Buffer.from("[");
     // The timer of the body, which is shorter, ends first.

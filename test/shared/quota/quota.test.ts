@@ -58,7 +58,7 @@ afterAll(() => {
 test.each([
   [{ rate: 12 }, "TOO_MANY_REQUESTS"],
   [{ quota: 12 }, "QUOTA_EXCEEDED"],
-])("countRequest lets twelve of forty concurrent first requests pass under %j", async (allowed, code) => {
+])("the quota lets twelve of forty concurrent first requests pass under %j", async (allowed, code) => {
   limits(allowed);
 
   const results = await countMany(anyone(), 40, () => noon);
@@ -67,7 +67,7 @@ test.each([
   expect(new Set(results.map((result) => result.code))).toEqual(new Set([undefined, code]));
 });
 
-test("countRequest reports a different remaining number to each of many concurrent requests", async () => {
+test("the quota reports a different remaining number to each of many concurrent requests", async () => {
   limits({ rate: 40 });
   const client = anyone();
   await count(client, noon);
@@ -81,7 +81,7 @@ test("countRequest reports a different remaining number to each of many concurre
 /** How many requests come at once. */
 const many = runs(60, 20);
 
-test("countRequest counts every request exactly once when a minute ends among them", async () => {
+test("the quota counts every request exactly once when a minute ends among them", async () => {
   const client = anyone();
   await count(client, noon);
 
@@ -95,7 +95,7 @@ test("countRequest counts every request exactly once when a minute ends among th
   });
 });
 
-test("countRequest counts every request exactly once when a day ends among them", async () => {
+test("the quota counts every request exactly once when a day ends among them", async () => {
   const client = anyone();
   await countMany(client, 5, () => midnight + day - 1);
 
@@ -105,7 +105,7 @@ test("countRequest counts every request exactly once when a day ends among them"
   expect(await counted(client)).toMatchObject({ day: midnight / day + 1, dayCount: many, minuteCount: many });
 });
 
-test("countRequest counts every request once when the clocks of functions differ at the end of a minute", async () => {
+test("the quota counts every request once when the clocks of functions differ at the end of a minute", async () => {
   const client = anyone();
 
   const results = await countMany(client, many, (index) => noon + minute + (index % 2 === 0 ? -1 : 0));
@@ -114,7 +114,7 @@ test("countRequest counts every request once when the clocks of functions differ
   expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, dayCount: many });
 });
 
-test("countRequest lets no more through than the rate when a clock is behind", async () => {
+test("the quota lets no more through than the rate when a clock is behind", async () => {
   limits({ rate: 3 });
   const client = anyone();
   for (let request = 0; request < 3; request++) await count(client, noon + minute);
@@ -123,7 +123,7 @@ test("countRequest lets no more through than the rate when a clock is behind", a
   expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 3 });
 });
 
-test("countRequest lets other callers pass when one is at its limit", async () => {
+test("the quota lets other callers pass when one is at its limit", async () => {
   limits({ rate: 1 });
   const busy = anyone();
   const other = anyone();
@@ -135,7 +135,7 @@ test("countRequest lets other callers pass when one is at its limit", async () =
   expect(second.code).toBeUndefined();
 });
 
-test("countRequest continues the same window when the limits change", async () => {
+test("the quota continues the same window when the limits change", async () => {
   limits({ rate: 2 });
   const client = anyone();
   await countMany(client, 2, () => noon);
@@ -146,7 +146,7 @@ test("countRequest continues the same window when the limits change", async () =
   expect(await count(client, noon)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
 });
 
-test("countRequest keeps a caller's counters until the day is over and lets them expire soon after", async () => {
+test("the quota keeps a caller's counters until the day is over and lets them expire soon after", async () => {
   const client = anyone();
   await count(client, noon);
 
@@ -176,7 +176,7 @@ function modelled(
   return { allowance: { ...nearer, remaining: nearer.remaining - 1 } };
 }
 
-test("countRequest agrees with a simple model for any sequence of times", async () => {
+test("the quota agrees with a simple model for any sequence of times", async () => {
   const gap = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 20 * second }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 3 * minute }) },
@@ -205,7 +205,7 @@ test("countRequest agrees with a simple model for any sequence of times", async 
   );
 });
 
-test("countRequest throws when a caller's counters are damaged", async () => {
+test("the quota throws when a caller's counters are damaged", async () => {
   const client = anyone();
   await putItem(quotas, { caller: hashed(client), day: "today" }, {}, signal);
 
@@ -220,7 +220,7 @@ describe("the work of a request", () => {
     return await countWork(client, units, allowance, new Date(noon), signal);
   };
 
-  test("countWork counts against the daily quota and not against the rate", async () => {
+  test("the quota of work counts against the daily quota and not against the rate", async () => {
     limits({ rate: 50, quota: 100 });
     const client = anyone();
 
@@ -229,7 +229,7 @@ describe("the work of a request", () => {
     expect(await work(client, 60)).toEqual({ allowance: ofDay(100, 26) });
   });
 
-  test("countWork refuses work beyond what is left, reports what is left and counts nothing", async () => {
+  test("the quota of work refuses work beyond what is left, reports what is left and counts nothing", async () => {
     limits({ quota: 10 });
     const client = anyone();
 
@@ -243,7 +243,7 @@ describe("the work of a request", () => {
     expect(await work(client, 8)).toEqual({ allowance: ofDay(10, 0) });
   });
 
-  test("countWork passes exactly as often as the quota allows for concurrent requests", async () => {
+  test("the quota of work passes exactly as often as the quota allows for concurrent requests", async () => {
     limits({ quota: 100 });
     const client = anyone();
     const admitted = await countMany(client, 20, () => noon);
@@ -256,7 +256,7 @@ describe("the work of a request", () => {
     expect(await counted(client)).toMatchObject({ dayCount: 95 });
   });
 
-  test("countWork counts into the day that has begun meanwhile", async () => {
+  test("the quota of work counts into the day that has begun meanwhile", async () => {
     limits({ quota: 10 });
     const client = anyone();
     const { allowance } = await count(client, midnight + day - 1);
