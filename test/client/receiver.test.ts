@@ -51,11 +51,11 @@ const receiver = (options: Partial<ReceiverOptions> = {}) =>
 test.each([
   ["empty", ""],
   ["undefined", undefined as unknown as string],
-])("createReceiver throws when the access token is %s", (_, none) => {
+])("a receiver throws when the access token is %s", (_, none) => {
   expect(() => receiver({ accessToken: none })).toThrow("accessToken must not be empty");
 });
 
-test("createReceiver answers 204 to a delivery, compressed or not", async () => {
+test("a receiver answers 204 to a delivery, compressed or not", async () => {
   const receive = receiver();
   const bodies = [deliveryOf(), deliveryOf()] as const;
   const compressed = gzipSync(JSON.stringify(bodies[1]));
@@ -69,7 +69,7 @@ test("createReceiver answers 204 to a delivery, compressed or not", async () => 
   expect(handedOver).toEqual(bodies);
 });
 
-test("createReceiver answers 204 to a reported failure", async () => {
+test("a receiver answers 204 to a reported failure", async () => {
   const failure = {
     ...deliveryOf(),
     status: "OPERATION_NOT_COMPLETED",
@@ -85,7 +85,7 @@ test.each([
   ["with another token", { authorization: "Bearer sink-tokem" }],
   ["with text after the token", { authorization: "Bearer sink-token " + "x" }],
   ["with the token in another scheme", { authorization: "Basic sink-token" }],
-])("createReceiver answers 401 to a request %s", async (_, headers) => {
+])("a receiver answers 401 to a request %s", async (_, headers) => {
   const { status, headers: answered } = await receiver()(post({ headers }));
   expect([status, answered.get("www-authenticate")]).toEqual([401, "Bearer"]);
   expect(handedOver).toEqual([]);
@@ -109,20 +109,20 @@ test.each([
     413,
   ],
 ] satisfies readonly [string, DeliveryRequest, number][])(
-  "createReceiver refuses %s",
+  "a receiver refuses %s",
   async (_, request, status) => {
     expect((await receiver({ maxBytes: 1_000 })(post(request))).status).toBe(status);
     expect(handedOver).toEqual([]);
   },
 );
 
-test("createReceiver throws on a truncated compressed body", async () => {
+test("a receiver throws on a truncated compressed body", async () => {
   const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
   await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
   expect(handedOver).toEqual([]);
 });
 
-test("createReceiver hands over an outcome once when copies arrive at the same time", async () => {
+test("a receiver hands over an outcome once when copies arrive at the same time", async () => {
   const body = JSON.stringify(deliveryOf());
   const receive = receiver();
   const statuses = await Promise.all([receive(post({ body })), receive(post({ body }))]);
@@ -131,14 +131,14 @@ test("createReceiver hands over an outcome once when copies arrive at the same t
   expect(handedOver.length).toBe(1);
 });
 
-test("createReceiver does not hand over an outcome that its owner already has", async () => {
+test("a receiver does not hand over an outcome that its owner already has", async () => {
   const known = deliveryOf();
   const receive = receiver({ wasDelivered: async (operationId) => operationId === known.operationId });
   expect((await receive(post({ body: JSON.stringify(known) }))).status).toBe(204);
   expect(handedOver).toEqual([]);
 });
 
-test("createReceiver answers 503 when a delivery cannot be stored, and accepts the next attempt", async () => {
+test("a receiver answers 503 when a delivery cannot be stored, and accepts the next attempt", async () => {
   const failures = [new Error("disk full")];
   const receive = receiver({
     onDelivery: async (delivery) => {
@@ -153,7 +153,7 @@ test("createReceiver answers 503 when a delivery cannot be stored, and accepts t
   expect(handedOver.length).toBe(1);
 });
 
-test("createReceiver accepts exactly the bodies that the service's own schema accepts", async () => {
+test("a receiver accepts exactly the bodies that the service's own schema accepts", async () => {
   const members = {
     status: "SUPPORTED_AREA",
     hours: [hour],
@@ -200,7 +200,7 @@ test("createReceiver accepts exactly the bodies that the service's own schema ac
   expect(handedOver.length).toBe(accepted);
 });
 
-describe("createReceiver with a webhook secret", () => {
+describe("a receiver with a webhook secret", () => {
   const secretOf = () =>
     `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
   const webhookSecret = secretOf();
@@ -234,13 +234,10 @@ describe("createReceiver with a webhook secret", () => {
     ["its secret", () => [webhookSecret]],
     ["another secret and its own", () => [secretOf(), webhookSecret]],
     ["its own secret and another", () => [webhookSecret, secretOf()]],
-  ])(
-    "createReceiver accepts a delivery without an access token that is signed with %s",
-    async (_, secrets) => {
-      expect((await signedReceiver()(signed(secrets()))).status).toBe(204);
-      expect(handedOver).toHaveLength(1);
-    },
-  );
+  ])("a receiver accepts a delivery without an access token that is signed with %s", async (_, secrets) => {
+    expect((await signedReceiver()(signed(secrets()))).status).toBe(204);
+    expect(handedOver).toHaveLength(1);
+  });
 
   test.each([
     ["not signed", () => post({ headers: { authorization: "" } })],
@@ -255,12 +252,12 @@ describe("createReceiver with a webhook secret", () => {
       "signed in another version",
       () => signed([webhookSecret], { headers: { "webhook-signature": "v2,AAAA" } }),
     ],
-  ])("createReceiver answers 401 to a delivery that is %s", async (_, request) => {
+  ])("a receiver answers 401 to a delivery that is %s", async (_, request) => {
     expect((await signedReceiver()(request())).status).toBe(401);
     expect(handedOver).toEqual([]);
   });
 
-  test("createReceiver hands a replayed delivery over once, and refuses it when it is stale", async () => {
+  test("a receiver hands a replayed delivery over once, and refuses it when it is stale", async () => {
     const receive = signedReceiver();
     const request = signed([webhookSecret]);
     const copies = [request.clone(), request.clone(), request.clone()] as const;
@@ -271,14 +268,14 @@ describe("createReceiver with a webhook secret", () => {
     expect((await createReceiver({ webhookSecret, onDelivery: () => {} })(copies[2])).status).toBe(401);
   });
 
-  test("createReceiver requires the access token, too, if it is given both", async () => {
+  test("a receiver requires the access token, too, if it is given both", async () => {
     const receive = receiver({ webhookSecret });
     expect((await receive(signed([webhookSecret]))).status).toBe(401);
     const authorization = `Bearer ${accessToken}`;
     expect((await receive(signed([webhookSecret], { headers: { authorization } }))).status).toBe(204);
   });
 
-  test("createReceiver throws when the secret is empty or neither secret nor token is given", () => {
+  test("a receiver throws when the secret is empty or neither secret nor token is given", () => {
     const onDelivery = () => {};
     const unset = undefined as unknown as string;
     expect(() => receiver({ webhookSecret: "" })).toThrow("webhookSecret must not be empty");
@@ -302,7 +299,7 @@ describe("nodeListener", () => {
   });
   afterAll(() => close());
 
-  test("nodeListener accepts a delivery in chunks, and refuses what its receiver refuses", async () => {
+  test("a Node.js server with a receiver accepts a delivery in chunks, and refuses what its receiver refuses", async () => {
     const delivery = deliveryOf();
     const { method, headers } = post();
     const bytes = new TextEncoder().encode(JSON.stringify(delivery));
@@ -314,7 +311,7 @@ describe("nodeListener", () => {
     expect((await fetch(url, { method, body: "{}" })).status).toBe(401);
   });
 
-  test("nodeListener answers nothing to a truncated body, and hands nothing over", async () => {
+  test("a Node.js server with a receiver answers nothing to a truncated body, and hands nothing over", async () => {
     const body = JSON.stringify(deliveryOf());
     const request = httpRequest(url, {
       method: "POST",

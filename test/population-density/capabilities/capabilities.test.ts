@@ -93,11 +93,11 @@ describe("K is announced as it holds for what is stored", () => {
   });
   const precisions = [7];
 
-  test("announcedThresholds returns the functions' K before the first import", async () => {
+  test("the announced K is that of the functions before the first import", async () => {
     expect(await announcedBy("20")).toEqual({ suppressionThreshold: 20, suppressionThresholds: [] });
   });
 
-  test("announcedThresholds returns the smaller K, and until which day it was used, after K was raised", async () => {
+  test("the announced K is 10, with the day until which it was used, after it was raised to 20", async () => {
     await recordPublishing({ threshold: 10, precisions }, "2026-11-14");
     await recordPublishing({ threshold: 20, precisions }, "2026-11-21");
     expect(await announcedBy("20")).toEqual({
@@ -109,7 +109,7 @@ describe("K is announced as it holds for what is stored", () => {
     });
   });
 
-  test("announcedThresholds returns the functions' K when it is smaller than the stored one", async () => {
+  test("the announced K is 10 when the functions have 10 and the stored densities 20", async () => {
     await recordPublishing({ threshold: 20, precisions }, undefined);
     expect(await announcedBy("10")).toEqual({
       suppressionThreshold: 10,

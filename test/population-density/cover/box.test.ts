@@ -12,7 +12,7 @@ const anyGeohash = fc.integer({ min: 1, max: 9 }).chain(geohash);
 
 const area = ({ west, south, east, north }: Box) => ((east - west + 360) % 360 || 360) * (north - south);
 
-test("boxOf returns the box that ngeohash returns", () => {
+test("a cell has the box that ngeohash gives", () => {
   fc.assert(
     fc.property(anyGeohash, (cell) => {
       const { west, south, east, north } = boxOf(cell);
@@ -21,7 +21,7 @@ test("boxOf returns the box that ngeohash returns", () => {
   );
 });
 
-test("boxAround returns a box that holds both, the short way around the globe, in either order", () => {
+test("the box around two cells holds both, the short way around the globe, in either order", () => {
   fc.assert(
     fc.property(anyGeohash, anyGeohash, (one, other) => {
       const boxes = [boxOf(one), boxOf(other)] as const;
@@ -35,14 +35,14 @@ test("boxAround returns a box that holds both, the short way around the globe, i
   );
 });
 
-test("boxAround returns a narrow box for cells on either side of the antimeridian", () => {
+test("the box around Fiji and Samoa crosses the antimeridian", () => {
   const [fiji, samoa] = [boxOf("ruz"), boxOf("2h0")];
   const { west, east } = boxAround(fiji, samoa);
   expect([west, east]).toEqual([fiji.west, samoa.east]);
   expect(west).toBeGreaterThan(east);
 });
 
-test("coveredBox returns the box around all cells of a coverage", () => {
+test("the box of a coverage is that around all of its cells", () => {
   const cells = fc.array(fc.integer({ min: 0, max: 1_023 }), { minLength: 1, maxLength: 5 });
   const tiles = fc.dictionary(
     geohash(2).map((end) => `u0${end}`),

@@ -37,7 +37,7 @@ describe("the area of a cell", () => {
     }
   });
 
-  test("cellArea is the sum of the areas of the cell's children, up to the poles", () => {
+  test("the area of a cell is the sum of its children's, up to the poles", () => {
     const corners = fc.constantFrom("0".repeat(11), "z".repeat(11), "b".repeat(11), "p".repeat(11));
     const parents = fc
       .tuple(fc.oneof(geohashes, corners), fc.integer({ min: 1, max: 11 }))
@@ -51,7 +51,7 @@ describe("the area of a cell", () => {
     );
   });
 
-  test("cellArea agrees with the closed form as far as that is exact", () => {
+  test("the area of a cell agrees with the closed form as far as that is exact", () => {
     fc.assert(
       fc.property(geohashes, (geohash) => {
         const { cellHeight, columns } = gridOf(geohash.length);

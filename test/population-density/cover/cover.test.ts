@@ -230,13 +230,13 @@ describe("the cover of a polygon", () => {
     }
   });
 
-  test("coverOf throws for the whole globe at precision 12 before it fills the memory", () => {
+  test("the cells of the whole globe at precision 12 are refused before they fill the memory", () => {
     expect(() => coverOf(polygon(world), 12)).toThrow(RangeError);
   });
 });
 
 describe("countCells", () => {
-  test("countCells counts the whole globe at precision 12 without a step for each of its 2^30 rows", () => {
+  test("the cells of the whole globe at precision 12 are counted without a step for each of its 2^30 rows", () => {
     const globe = polygon(world);
     for (let time = 0; time < 100; time++) countCells(globe, 12);
     const count = countCells(globe, 12);
@@ -244,7 +244,7 @@ describe("countCells", () => {
     expect(count).toBeGreaterThan(0.999 * 2 ** 60);
   }, 120_000);
 
-  test("countCells returns the exact number up to the limit, and a number between limit and truth above it", () => {
+  test("cells are counted exactly up to the limit, and above it with a number between limit and truth", () => {
     fc.assert(
       fc.property(ringsInGrid, fc.integer({ min: 1, max: 40 }), ({ boundary, precision }, limit) => {
         const made = polygonOf(boundary);
@@ -260,7 +260,7 @@ describe("countCells", () => {
     );
   });
 
-  test("countCells is exact over several hundred thousand rows", () => {
+  test("cells are counted exactly over several hundred thousand rows", () => {
     // Two columns of cells on either side of longitude 0, from the equator to latitude 30.
     const made = polygon(rectangle(0, -1e-9, 30, 1e-9));
     expect(countCells(made, 9)).toBe(2 * Math.ceil(30 / (180 / 2 ** 22)));

@@ -43,7 +43,7 @@ describe("the grid", () => {
 });
 
 describe("geohashes", () => {
-  test("geohashAt returns the geohash of the definition, and cellOf leads back to the cell", () => {
+  test("the geohash of a cell is that of the definition, and leads back to the cell", () => {
     fc.assert(
       fc.property(cells, ({ precision, row, column }) => {
         const geohash = geohashAt(row, column, precision);
@@ -54,7 +54,7 @@ describe("geohashes", () => {
     );
   });
 
-  test("geohashAt returns a tile and a suffix, and suffixes ascend with their codes", () => {
+  test("a geohash is that of its tile and a suffix, and suffixes ascend with their codes", () => {
     fc.assert(
       fc.property(cells, ({ precision, row, column }) => {
         const tile = geohashAt(Math.floor(row / tileSide), Math.floor(column / tileSide), precision - 2);

@@ -19,7 +19,7 @@ function areaOf(ring: readonly (readonly number[])[]): number {
   }, 0);
 }
 
-test("outlineAround has the area of the cells, closed outer rings counterclockwise and holes clockwise", () => {
+test("the outline of cells has their area, outer rings counterclockwise and holes clockwise", () => {
   fc.assert(
     fc.property(cellSets, (cells) => {
       const { precision, coordinates } = outlineAround(cells);
@@ -38,7 +38,7 @@ test("outlineAround has the area of the cells, closed outer rings counterclockwi
   );
 });
 
-test("mergedOutline of two outlines is the outline of all their cells, and that of one with itself is the same", () => {
+test("two outlines together are that of all their cells, and one with itself stays the same", () => {
   fc.assert(
     fc.property(cellSets, cellSets, (one, other) => {
       const [first, second] = [outlineAround(one), outlineAround(other)];
@@ -61,7 +61,7 @@ function areaIn({ coordinates }: ReturnType<typeof outlineAround>): number {
   return coordinates.flat().reduce((sum, ring) => sum + areaOf(ring), 0);
 }
 
-test("coveredOutline of a chessboard has at most 300 points, and holds every cell", () => {
+test("the outline of a chessboard of 512 cells has at most 300 points, and holds every cell", () => {
   const tile = coverageOf(
     Array.from({ length: 512 }, (_, index) => 2 * index + (Math.floor(index / 16) % 2)),
   );

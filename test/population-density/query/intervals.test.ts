@@ -33,11 +33,11 @@ describe("the hours of a period", () => {
       "2026-11-21T11",
       1,
     ],
-  ])("hoursOf returns the hours of %s", (_, start, end, first, count) => {
+  ])("the hours of a period are those of %s", (_, start, end, first, count) => {
     expect(hoursOf(read(start), read(end))).toEqual({ first: at(`${first}:00:00Z`) / 3_600_000, count });
   });
 
-  test("hoursOf covers the period and begins and ends within an hour of it", () => {
+  test("the hours of a period cover it, and begin and end within an hour of it", () => {
     const moments = fc.integer({ min: 0, max: 4e12 });
     fc.assert(
       fc.property(moments, fc.integer({ min: 0, max: 1e9 }), (start, length) => {
@@ -57,7 +57,7 @@ describe("three months from a moment", () => {
     ["2027-11-30T10:20:30Z", 3, "2028-02-29T10:20:30Z"],
     ["2026-05-31T00:00:00Z", -3, "2026-02-28T00:00:00Z"],
     ["2026-01-31T23:59:59Z", -3, "2025-10-31T23:59:59Z"],
-  ])("monthsFrom %s by %d months returns %s", (moment, months, expected) => {
+  ])("%s and %d months are %s", (moment, months, expected) => {
     expect(monthsFrom(new Date(moment), months)).toBe(at(expected));
   });
 });
@@ -84,7 +84,7 @@ describe("the rules about time", () => {
     ["a moment more than seven days", minutes(0), minutes(0) + 7 * day + 1, "MAX_TIME_PERIOD_EXCEEDED"],
     ["too long and over now", minutes(-60), minutes(-60) + 8 * day, "INVALID_TIME_PERIOD"],
     ["an end a moment too late", latest - day, latest + 1, "INVALID_ARGUMENT"],
-  ])("brokenTimeRule returns the broken rule, or none, for %s", (_, start, end, broken) => {
+  ])("the rule that a period breaks is found, or none: %s", (_, start, end, broken) => {
     expect(brokenTimeRule(instantAt(start), instantAt(end), now)).toBe(broken);
   });
 
@@ -118,7 +118,7 @@ describe("the rules about time", () => {
     ],
     ["just less than seven days", justAfter(minutes(0)), instantAt(minutes(0) + 7 * day), undefined],
     ["an end just too late", instantAt(latest - day), justAfter(latest), "INVALID_ARGUMENT"],
-  ])("brokenTimeRule counts all digits of %s", (_, start, end, broken) => {
+  ])("all digits of a time count: %s", (_, start, end, broken) => {
     expect(brokenTimeRule(start, end, now)).toBe(broken);
   });
 });

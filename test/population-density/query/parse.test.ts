@@ -3,7 +3,7 @@ import { parseDensityRequest } from "../../../functions/population-density/query
 import { asked, boundary, now, queryOf } from "./city-query.ts";
 
 describe("parseDensityRequest", () => {
-  test("parseDensityRequest reports an invalid area before an invalid period", () => {
+  test("a request with a bow tie and an invalid period is refused with INVALID_AREA", () => {
     const bowTie = [
       { latitude: 0, longitude: 0 },
       { latitude: 1, longitude: 1 },
@@ -25,14 +25,14 @@ describe("coordinates finer than can be measured", () => {
     longitude: index === 0 ? -5e-324 : index * 1e-14,
   }));
 
-  test("parseDensityRequest finds no area between coordinates that are finer than it can measure", () => {
+  test("a comb of 15 points with teeth of 1e-14 degrees is refused with INVALID_AREA at once", () => {
     const area = { areaType: "POLYGON", boundary: comb };
     expect(parseDensityRequest({ ...asked, area }, now)).toEqual({
       code: "POPULATION_DENSITY_DATA.INVALID_AREA",
     });
   });
 
-  test("parseDensityRequest rounds a coordinate to the nearest that it can measure", () => {
+  test("a coordinate is rounded to a multiple of 2^-40 degrees", () => {
     const nudged = boundary.map(({ latitude, longitude }) => ({ latitude: latitude + 2e-15, longitude }));
     const nearby = { areaType: "POLYGON", boundary: nudged };
     expect(queryOf({ area: nearby }).polygon).toEqual(queryOf({}).polygon);

@@ -20,19 +20,19 @@ function faultOf(...parameters: Parameters<typeof supportedSize>): Fault | undef
 }
 
 describe("supportedSize", () => {
-  test("supportedSize accepts a query at the limit", () => {
+  test("a request of 18 slots is accepted at a limit of 18", () => {
     expect(faultOf(small, supported, false)).toBeUndefined();
     expect(faultOf(small, { ...supported, syncLimit: 18 }, false)).toBeUndefined();
   });
 
-  test("supportedSize refuses an unsupported precision before it measures", () => {
+  test("precision 12 is refused with UNSUPPORTED_PRECISION and the supported ones, for any size", () => {
     expect(faultOf({ ...small, precision: 12 }, { ...supported, asyncLimit: 1 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
       message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
     });
   });
 
-  test("supportedSize names size, limit and the finest precision that fits when one slot is too many", () => {
+  test("18 slots are refused at a limit of 17, with size, limit and the finest precision that fits", () => {
     expect(faultOf(small, { ...supported, syncLimit: 17 }, false)).toEqual({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
       message:
@@ -40,17 +40,17 @@ describe("supportedSize", () => {
     });
   });
 
-  test("supportedSize accepts with a sink what is too large without one", () => {
+  test("18 slots are accepted with a sink when the limit without one is 17", () => {
     expect(faultOf(small, { ...supported, syncLimit: 17 }, true)).toBeUndefined();
   });
 
-  test("supportedSize names a precision that fits without a sink for a request without a sink", () => {
+  test("a refusal names precision 6 with a sink and 5 without one", () => {
     const limits = { ...supported, syncLimit: 3, asyncLimit: 17 };
     expect(faultOf(small, limits, true)?.message).toMatch(/with a sink is 17\. .* fits is 6\.$/);
     expect(faultOf(small, limits, false)?.message).toMatch(/with a sink is 17\. .* fits is 5\.$/);
   });
 
-  test("supportedSize names the finest precision with few enough tiles for a long and narrow area", () => {
+  test("a sliver of 100 degrees is refused for 2,276 tiles × days, and precision 6 fits", () => {
     const query = queryOf({ area: sliver(100) });
     expect(faultOf(query, generous, false)?.message).toBe(
       "Tiles × days are 2276, the limit without a sink is 600. The finest supported precision that fits is 6.",
@@ -70,7 +70,7 @@ describe("supportedSize", () => {
       15,
     ],
     ["a future week from noon: seven weekdays", "2026-11-23T12:00:00Z", "2026-11-30T12:00:00Z", 7],
-  ])("supportedSize counts tiles × days of %s", (_, startTime, endTime, days) => {
+  ])("tiles × days are those of %s", (_, startTime, endTime, days) => {
     // 60 tiles, and a few more where the sliver crosses a row of them.
     const query = queryOf({ area: sliver(2.6), startTime, endTime });
     const tiles = countCells(query.polygon, 5);
@@ -81,11 +81,11 @@ describe("supportedSize", () => {
     else expect(fault?.message).toMatch(new RegExp(`^Tiles × days are ${tiles * days}, the limit without`));
   });
 
-  test("workUnitsOf charges nothing extra for one day of one tile", () => {
+  test("one day of one tile costs no more than any request", () => {
     expect(workUnitsOf(sizeOf(small))).toBe(0);
   });
 
-  test("supportedSize refuses too many tiles × days with UNSUPPORTED_REQUEST where the slots would fit a sink", () => {
+  test("a sliver of 150 degrees is refused with UNSUPPORTED_REQUEST although its slots would fit a sink", () => {
     const query = queryOf({ area: sliver(150) });
     expect(faultOf(query, { ...generous, syncLimit: 1 }, false)).toMatchObject({
       code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
@@ -93,7 +93,7 @@ describe("supportedSize", () => {
     });
   });
 
-  test("supportedSize accepts the precision that its refusal names, and refuses every finer one", () => {
+  test("the precision that a refusal names is accepted, and every finer one is refused", () => {
     const degrees = fc.double({ min: -9, max: 9, noNaN: true });
     const corner = fc.record({ latitude: degrees, longitude: degrees.map((value) => value * 15) });
     const thin = fc.double({ min: 1e-4, max: 0.1, noNaN: true });
@@ -143,7 +143,7 @@ describe("supportedSize", () => {
   });
 
   test.each([false, true])(
-    "supportedSize refuses what is too large for both limits with UNSUPPORTED_REQUEST, with a sink: %s",
+    "18 slots are refused with UNSUPPORTED_REQUEST when both limits are 3, with a sink: %s",
     (hasSink) => {
       expect(faultOf(small, { ...supported, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
         code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
@@ -153,14 +153,14 @@ describe("supportedSize", () => {
     },
   );
 
-  test("supportedSize says that no coarser precision fits when none does", () => {
+  test("a refusal says that no coarser precision fits when none does", () => {
     const fault = faultOf(small, { ...supported, syncLimit: 1, asyncLimit: 1 }, false);
     expect(fault?.message).toBe(
       "Cells × hours are 18, the limit with a sink is 1. No coarser supported precision fits.",
     );
   });
 
-  test("supportedSize measures half of the world at precision 12 without listing its cells", () => {
+  test("half of the world at precision 12 is refused with at least 1e17 slots, and precision 1 fits", () => {
     const half = [
       { latitude: -90, longitude: -90 },
       { latitude: -90, longitude: 89 },
@@ -185,20 +185,7 @@ describe("supportedSize", () => {
     ],
   });
 
-  test.each([
-    [100, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE"],
-    [100, true, undefined],
-    [150, true, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
-    [150, false, "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST"],
-  ])(
-    "supportedSize measures few cells in many tiles: a sliver of %i degrees, with a sink: %s, is %s",
-    (degrees, hasSink, code) => {
-      const query = queryOf({ area: sliver(degrees) });
-      expect(faultOf(query, generous, hasSink)?.code).toBe(code);
-    },
-  );
-
-  test("supportedSize accepts a solid area of the maximum size", () => {
+  test("a square of 1.9 degrees is accepted with a sink", () => {
     const side = 1.9;
     const solid = [
       { latitude: 45, longitude: 4 },
@@ -213,7 +200,7 @@ describe("supportedSize", () => {
 });
 
 describe("sizeOf", () => {
-  test("sizeOf counts cells, slots, tiles and stored items of a query", () => {
+  test("a request for 2 hours of the example has 9 cells, 18 slots, 1 tile and 1 tile × day", () => {
     expect(sizeOf(small)).toEqual({
       cells: 9,
       slots: 18,
@@ -225,7 +212,7 @@ describe("sizeOf", () => {
     });
   });
 
-  test("supportedSize returns the exact size of what it accepts", () => {
+  test("an accepted request has an exact size", () => {
     expect(supportedSize(small, supported, false)).toEqual(sizeOf(small));
   });
 });
@@ -241,7 +228,7 @@ describe("isLarge", () => {
     ["application/geo+json", 396, 1],
     ["application/geo+json", 120, 24],
   ])(
-    "isLarge is false for %s of %i cells in %i hours and true for one cell more",
+    "an answer as %s of %i cells in %i hours is not large, and with a cell more it is",
     (format, cells, hours, choices) => {
       expect(isLarge({ cells, slots: cells * hours }, format, choices)).toBe(false);
       expect(isLarge({ cells: cells + 1, slots: (cells + 1) * hours }, format, choices)).toBe(true);

@@ -23,7 +23,7 @@ const inTime = () => AbortSignal.timeout(60_000);
 const north = { west: 4, south: 45, east: 5, north: 46 };
 const south = { west: 4.5, south: 43, east: 6, north: 44 };
 
-test("readDataSet returns undefined before the first import", async () => {
+test("there is no data set before the first import", async () => {
   expect(await readDataSet(inTime())).toBeUndefined();
 });
 
@@ -48,7 +48,7 @@ test("the data set holds all coverage, the latest observed day and each source o
   });
 });
 
-test("addToDataSet loses nothing when imports end at the same time", async () => {
+test("four imports that end at the same time all reach the data set", async () => {
   const days = ["2026-11-18", "2026-11-20", "2026-11-19", "2026-11-17"];
   await Promise.all(days.map((newestDay) => addToDataSet({ newestDay, provenance: { source: newestDay } })));
   const found = await readDataSet(inTime());
@@ -56,7 +56,7 @@ test("addToDataSet loses nothing when imports end at the same time", async () =>
   expect(found?.provenance.map(({ source }) => source).sort()).toEqual([...days].sort());
 });
 
-test("withImport keeps the latest twenty sources", () => {
+test("the data set names the latest twenty of 21 sources", () => {
   const sources = Array.from({ length: 21 }, (_, index) => ({ source: `source ${index}` }));
   const after = sources.reduce<ReturnType<typeof withImport> | undefined>(
     (before, provenance) => withImport(before, { provenance }),
@@ -68,7 +68,7 @@ test("withImport keeps the latest twenty sources", () => {
 const ten = { threshold: 10, precisions: [6, 7] };
 const twenty = { threshold: 20, precisions: [6, 7, 8] };
 
-test("recordPublishing lets a later import raise K and add precisions", async () => {
+test("a later import may raise K from 10 to 20 and add precision 8", async () => {
   await recordPublishing(ten, "2026-11-14");
   await addToDataSet({ newestDay: "2026-11-14", provenance: { source: "A" } });
   await recordPublishing(ten, "2026-11-13");
@@ -99,7 +99,7 @@ test.each([
     "DENSITY_PRECISIONS is 7,9, but densities in the table were imported at 6,8 too: " +
       "precisions may be added, not removed. Deploy with these, or use another table",
   ],
-])("recordPublishing refuses %s than stored and writes nothing", async (_, publishing, said) => {
+])("an import with %s than stored is refused, and nothing is written", async (_, publishing, said) => {
   await recordPublishing(ten, "2026-11-14");
   await recordPublishing(twenty, "2026-11-21");
   const before = await readDataSet(inTime());

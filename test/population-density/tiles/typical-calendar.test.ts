@@ -30,7 +30,7 @@ const zones = [
 ];
 const years = fc.integer({ min: hourAt("2024-01-01T00:00:00Z"), max: hourAt("2030-01-01T00:00:00Z") });
 
-test("hourOf returns the hour of the reference week that has the same local weekday and time", () => {
+test("an hour is answered from the typical hour of the same local weekday and time", () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), years, (timeZone, hour) => {
       const week = new TypicalWeek({ timeZone, holidays: [] });
@@ -42,7 +42,7 @@ test("hourOf returns the hour of the reference week that has the same local week
   );
 });
 
-test("hoursOf returns exactly the hours that hourOf has the typical hour of", () => {
+test("a typical hour is made of exactly the hours that are answered from it", () => {
   const week = new TypicalWeek({ timeZone: "Europe/Madrid", holidays: ["2026-03-29", "2026-10-24"] });
   for (const start of ["2026-03-28T00:00:00Z", "2026-10-24T00:00:00Z"]) {
     const hours = Array.from({ length: 72 }, (_, index) => hourAt(start) + index);
@@ -66,11 +66,11 @@ test.each([
   ["of the first hour of a holiday", "2026-12-24T23:00:00Z", [6, 23]],
   ["of the last hour of a holiday", "2026-12-25T22:00:00Z", [7, 22]],
   ["of the hour after a holiday", "2026-12-25T23:00:00Z", [5, 23]],
-])("hourOf %s in Madrid, %s, returns weekday and hour %j", (_, text, expected) => {
+])("the typical hour %s in Madrid, %s, has weekday and hour %j", (_, text, expected) => {
   expect(storedHour(madrid, text)).toEqual(expected);
 });
 
-test("hoursOf returns no hour that the clocks leave out and both that they repeat", () => {
+test("a typical hour has none that the clocks leave out, and both that they repeat", () => {
   expect(madrid.hoursOf({ weekday: 7, ofDay: 1, date: "2026-03-29" })).toEqual([]);
   expect(madrid.hoursOf({ weekday: 7, ofDay: 1, date: "2026-10-25" })).toEqual([
     hourAt("2026-10-25T00:00:00Z"),
@@ -78,7 +78,7 @@ test("hoursOf returns no hour that the clocks leave out and both that they repea
   ]);
 });
 
-test("hasReferenceOffset returns false for days with another offset than the reference week", () => {
+test("days with another offset than the reference week are told apart", () => {
   const days = ["2026-01-05", "2026-03-29", "2026-07-06", "2026-10-25", "2026-11-23"];
   expect(days.map((day) => madrid.hasReferenceOffset(day))).toEqual([true, false, false, false, true]);
 });

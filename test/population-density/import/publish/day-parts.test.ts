@@ -47,33 +47,36 @@ describe("parts of a day", () => {
   const second = (tile: string) => tileOf(tile, { 8: { 3: 5, 4: 200, 40: 7 } });
   const both = (tile: string) => tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3, 3: 5, 4: 200, 40: 7 } });
 
-  test.each([observed, typical])("storeDay composes parts of a day in any order: $kind", async ({ kind }) => {
-    const storage: DayStorage = { ...observed, ...coarser, kind };
-    const { row, column } = cellOf(freshTile());
-    const places = [0, 1].map((index) => geohashAt(row, (column + 32 * index) % gridOf(5).columns, 5));
-    const day = kind === "observed" ? observedDay(friday) : typicalDay(5);
-    const orders = [
-      [first, second],
-      [second, first, second],
-    ];
-    const found: unknown[] = [];
-    for (const [index, order] of orders.entries()) {
-      const tile = places[index] ?? "";
-      for (const part of order) await storeDay(dayOf(friday, part(tile)), storage);
-      expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
-      expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
-      found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
-      const [letter = ""] = tile.slice(-1);
-      const parent = suffixesOf(1).indexOf(letter) * 32;
-      // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
-      const people = await peopleOf(tile.slice(0, -1), day);
-      expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
-      expect(people(8, parent + 1)).toBe("LOW_DENSITY");
-    }
-    expect(found.slice(0, 2)).toEqual(found.slice(2));
-  });
+  test.each([observed, typical])(
+    "parts of a day give the same densities in any order: $kind",
+    async ({ kind }) => {
+      const storage: DayStorage = { ...observed, ...coarser, kind };
+      const { row, column } = cellOf(freshTile());
+      const places = [0, 1].map((index) => geohashAt(row, (column + 32 * index) % gridOf(5).columns, 5));
+      const day = kind === "observed" ? observedDay(friday) : typicalDay(5);
+      const orders = [
+        [first, second],
+        [second, first, second],
+      ];
+      const found: unknown[] = [];
+      for (const [index, order] of orders.entries()) {
+        const tile = places[index] ?? "";
+        for (const part of order) await storeDay(dayOf(friday, part(tile)), storage);
+        expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
+        expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
+        found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
+        const [letter = ""] = tile.slice(-1);
+        const parent = suffixesOf(1).indexOf(letter) * 32;
+        // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
+        const people = await peopleOf(tile.slice(0, -1), day);
+        expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
+        expect(people(8, parent + 1)).toBe("LOW_DENSITY");
+      }
+      expect(found.slice(0, 2)).toEqual(found.slice(2));
+    },
+  );
 
-  test("storeDay keeps a part of which an import repeats only some cells", async () => {
+  test("a part stays as it is when an import repeats only some of its cells", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 5, 9: 50 } })), observed);
@@ -90,7 +93,7 @@ describe("parts of a day", () => {
     ["a suppressed number", { 8: { 0: 9, 9: 50 } }],
     ["a number for a suppressed cell", { 8: { 1: 10, 9: 50 } }],
     ["an hour that was not published", { 9: { 0: 100, 9: 50 } }],
-  ])("storeDay refuses an import of some cells of a part that contradicts it: %s", async (_, counts) => {
+  ])("an import of some cells of a part is refused when it contradicts the part: %s", async (_, counts) => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
     const before = await everything(tile, friday);
@@ -103,7 +106,7 @@ describe("parts of a day", () => {
     expect(await everything(tile, friday)).toEqual(before);
   });
 
-  test("storeDay refuses a part with another threshold", async () => {
+  test("a part published with K of 10 is refused with 20", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), observed);
     await expect(storeDay(dayOf(friday, both(tile)), { ...observed, threshold: 20 })).rejects.toThrow(
@@ -113,7 +116,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile, observedDay(friday), 8, 4)).toBe(200);
   });
 
-  test.each([8, 9])("storeDay refuses a part that is counted at precision %i instead", async (precision) => {
+  test.each([8, 9])("a part of cells of precision 7 is refused at precision %i", async (precision) => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), observed);
     const finer = (geohash: string) => {
@@ -129,7 +132,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
   });
 
-  test("storeDay knows the parts of an expired day, so that one cell more does not disclose its count", async () => {
+  test("one cell more in a day that expired 400 days ago does not disclose its count", async () => {
     const tile = freshTile();
     const [letter = ""] = tile.slice(-1);
     const parent = suffixesOf(1).indexOf(letter) * 32;
@@ -149,7 +152,7 @@ describe("parts of a day", () => {
     expect(await typicalPeople()).toBeCloseTo((65 / 5) * 32, -1);
   });
 
-  test("storeDay forgets the parts of typical days that are counted again", async () => {
+  test("a typical day that is counted again forgets its parts", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), typical);
     const [threshold, counts] = [20, { 8: { 0: 15, 4: 300 } }];
@@ -162,7 +165,7 @@ describe("parts of a day", () => {
     expect((await storeDay(recounted, { ...typical, threshold })).changed).toBe(0);
   });
 
-  test("storeDay keeps a typical day's part when another one comes after observed days", async () => {
+  test("a part of a typical day stays when another one comes after observed days", async () => {
     const tile = freshTile();
     const [letter = ""] = tile.slice(-1);
     const parent = suffixesOf(1).indexOf(letter) * 32;
@@ -176,7 +179,7 @@ describe("parts of a day", () => {
     expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
   });
 
-  test("storeDay stores parts of simultaneous imports one after the other", async () => {
+  test("three simultaneous imports of a day's parts store all of them", async () => {
     const [one, other] = freshPair();
     const storage: DayStorage = { ...observed, ...coarser };
     await Promise.all([
@@ -192,7 +195,7 @@ describe("parts of a day", () => {
     expect(people(8, 32)).toBeCloseTo((110 / 3) * 32, -1);
   });
 
-  test("storeDay waits until the lease of an import that was cut short has ended", async () => {
+  test("an import waits until the lease of one that was cut short has ended", async () => {
     const [tile, date] = [freshTile(), "2026-09-18"];
     const key = observedDay(date);
     const until = Date.now() + 1_500;
@@ -203,14 +206,14 @@ describe("parts of a day", () => {
     expect(await readDayParts(key)).not.toHaveProperty("writer");
   });
 
-  test("storeDay makes a typical weekday of all dates that are stored at the same time", async () => {
+  test("a typical weekday is made of all dates that are stored at the same time", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"].slice(-runs(4, 3));
     await Promise.all(fridays.map((date) => storeDay(dayOf(date, first(tile)), observed)));
     expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
   });
 
-  test("storeDay stores parts apart only for tiles that have several", async () => {
+  test("parts are stored apart only for tiles that have several", async () => {
     const [one, other] = freshPair();
     await storeDay(dayOf(friday, first(one)), observed);
     await storeDay(dayOf(friday, first(other)), observed);

@@ -32,7 +32,7 @@ useOwnDensities();
 const spans = spansOf(observedDay(friday)).length;
 
 describe("an observed day", () => {
-  test("storeDay stores an observed day as its date and as its weekday at every supported precision", async () => {
+  test("an observed day is stored as its date and as its weekday, at every supported precision", async () => {
     const tile = freshTile();
     const day = dayOf(friday, tileOf(tile, { 8: { 0: 100, 31: 3, 32: 200 } }));
     const result = await storeDay(day, { ...observed, ...coarser });
@@ -54,7 +54,7 @@ describe("an observed day", () => {
     expect(await stored(tile, typicalDay(5))).toMatchObject({ madeFrom: [friday] });
   });
 
-  test("storeDay lets an observed day expire 100 days after its end, and a typical day never", async () => {
+  test("an observed day expires 100 days after its end, and a typical day never", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed);
     const [item, ...typicalItems] = await everything(tile, friday);
@@ -65,7 +65,7 @@ describe("an observed day", () => {
     }
   });
 
-  test("storeDay changes nothing when an observed day is stored again", async () => {
+  test("an observed day that is imported again changes no item", async () => {
     const [one = "", other = ""] = [freshTile(), freshTile()].sort();
     const day = dayOf(
       friday,
@@ -82,7 +82,7 @@ describe("an observed day", () => {
     expect(await Promise.all([everything(one, friday), everything(other, friday)])).toEqual(before);
   });
 
-  test("storeDay adds new hours to an observed day and keeps those not counted now", async () => {
+  test("an observed day gains new hours and keeps those not counted now", async () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 60 }, 9: { 0: 200, 1: 70 } })), observed);
     await storeDay(
@@ -102,7 +102,7 @@ describe("an observed day", () => {
     }
   });
 
-  test("storeDay averages the latest four days of a weekday, imported in any order", async () => {
+  test("a typical Friday is the mean of the latest four of five, imported in any order", async () => {
     const tile = freshTile();
     const fridays = ["2026-10-23", "2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"] as const;
     const people = {
@@ -125,7 +125,7 @@ describe("an observed day", () => {
     expect(again.changed).toBe(0);
   });
 
-  test("storeDay keeps naming earlier days of a weekday that have expired", async () => {
+  test("a typical weekday keeps naming days that have expired", async () => {
     const tile = freshTile();
     const item = { tile: tileName(7, tile), day: typicalDay(5), madeFrom: ["2026-08-07"] };
     await putDay(item, Array(24).fill(undefined));
@@ -134,7 +134,7 @@ describe("an observed day", () => {
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
   });
 
-  test("storeDay writes items of at most 400 KB", async () => {
+  test("a day of a full tile is written in items of at most 400 KB", async () => {
     const tile = freshTile();
     const people = Float64Array.from(
       { length: cellsPerTile },
@@ -158,7 +158,7 @@ describe("an observed day", () => {
 });
 
 describe("a typical day", () => {
-  test("storeDay replaces the counted hours of a typical day and what they were made from", async () => {
+  test("an import of a typical day replaces its counted hours and what they were made from", async () => {
     // At precision 6 the other weekdays stay as they are: both cells are in the same one.
     const tile = freshTile();
     await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), {
@@ -181,7 +181,7 @@ describe("a typical day", () => {
     expect(await storeDay(day, { ...typical, ...coarser })).toMatchObject({ items: 14 * spans, changed: 0 });
   });
 
-  test("storeDay keeps hours of a typical day that are never observed", async () => {
+  test("hours of a typical day that are never observed stay", async () => {
     const tile = freshTile();
     await storeDay(dayOf(monday, tileOf(tile, { 8: { 0: 100 }, 9: { 0: 200 } })), typical);
     await storeDay(dayOf(monday, tileOf(tile, { 9: { 0: 300 } })), observed);
@@ -192,25 +192,22 @@ describe("a typical day", () => {
 });
 
 describe("what is covered", () => {
-  test.each([observed, typical])(
-    "storeDay covers the same cells on every weekday: $kind",
-    async (storage) => {
-      const tile = freshTile();
-      await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
-      await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
-      const [, ...week] = await everything(tile, friday);
-      expect(week.map(coverageOf)).toEqual(Array(7).fill([0, 7, 1_023]));
-      const people = await peopleOf(tile, typicalDay(3));
-      expect(people(8, 0)).toBe(100);
-      expect(people(8, 7)).toBe(20);
-      expect(people(8, 1_023)).toBe("NO_DATA");
-      expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
-    },
-  );
+  test.each([observed, typical])("the same cells are covered on every weekday: $kind", async (storage) => {
+    const tile = freshTile();
+    await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
+    await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
+    const [, ...week] = await everything(tile, friday);
+    expect(week.map(coverageOf)).toEqual(Array(7).fill([0, 7, 1_023]));
+    const people = await peopleOf(tile, typicalDay(3));
+    expect(people(8, 0)).toBe(100);
+    expect(people(8, 7)).toBe(20);
+    expect(people(8, 1_023)).toBe("NO_DATA");
+    expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBeUndefined();
+  });
 });
 
 describe("a day that cannot be stored", () => {
-  test("storeDay fails when what is stored cannot be read", async () => {
+  test("an import fails by the tile's name when what is stored cannot be read", async () => {
     const tile = freshTile();
     const broken = {
       tile: tileName(7, tile),
@@ -227,7 +224,7 @@ describe("a day that cannot be stored", () => {
   });
 });
 
-test("storeDay stores all of many tiles", async () => {
+test("all of more tiles than are stored at a time are stored", async () => {
   const root = freshTile().slice(0, -1);
   // More than are stored at a time.
   const letters = suffixesOf(1).slice(0, runs(32, 12));

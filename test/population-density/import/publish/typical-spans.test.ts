@@ -45,7 +45,7 @@ async function importDay(date: string, counts: Counts, storage: DayStorage): Pro
   await addToDataSet({ compared: [compared] });
 }
 
-test("storeDay averages the same local hour of days before and after a clock change", async () => {
+test("a typical Monday at 8:00 in Madrid is made of days before and after a clock change", async () => {
   // 8:00 in Madrid: 6:00 UTC until 24 October, then 7:00 UTC.
   await importDay("2026-10-19", { 6: { 0: 100 }, 7: { 0: 900 } }, inMadrid);
   await importDay("2026-10-26", { 7: { 0: 200 }, 8: { 0: 1_100 } }, inMadrid);
@@ -54,7 +54,7 @@ test("storeDay averages the same local hour of days before and after a clock cha
   expect(await peopleOn(typicalDay(1), 8, 0)).toBe(1_000);
 });
 
-test("answerTo answers the same local hour after a clock change, and a holiday from a Sunday", async () => {
+test("an answer has the same local hour after a clock change, and a holiday's from a Sunday", async () => {
   await importDay("2026-10-26", { 7: { 0: 200 }, 8: { 0: 900 } }, inMadrid);
   await importDay("2026-10-25", { 7: { 0: 50 } }, inMadrid);
   const densityAt = async (startTime: string) => {
@@ -74,14 +74,14 @@ test("answerTo answers the same local hour after a clock change, and a holiday f
   expect(await densityAt("2026-12-08T07:00:00Z")).toBe(50);
 });
 
-test("storeDay adds the last hour of a summer day to the next local weekday", async () => {
+test("the last UTC hour of a summer Monday belongs to the typical Tuesday", async () => {
   await importDay("2026-07-06", { 22: { 0: 100 }, 23: { 0: 300 } }, inMadrid);
 
   expect(await peopleOn(typicalDay(1), 23, 0)).toBe(100);
   expect(await peopleOn(typicalDay(2), 0, 0)).toBe(300);
 });
 
-test("storeDay counts a holiday as a Sunday, by its local hours", async () => {
+test("a holiday counts as a Sunday, by its local hours", async () => {
   await importDay("2026-12-06", { 12: { 0: 100 } }, inMadrid);
   await importDay("2026-12-08", { 12: { 0: 200 }, 23: { 0: 500 } }, inMadrid);
 
@@ -130,7 +130,7 @@ test("an import compares an observed day with the typical weekday that a model g
   expect(await kept()).toEqual([{ day: "2026-11-09", slots: 1, within: 0, weeks: 0, wape: 25 }]);
 });
 
-test("forecastQuality adds up the days of a precision", () => {
+test("the forecast quality of a precision adds up its days", () => {
   const of = (day: string, precision: number, error: number) => ({
     day,
     area: "a",

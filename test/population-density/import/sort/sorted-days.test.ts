@@ -179,7 +179,7 @@ const counted = fc.constantFrom(...tilesByPrecision).chain((tiles) =>
 );
 
 describe("days are those of the rows, each with every covered tile", () => {
-  test("sortedDays gives the same days for rows in any order, however often they are written to disk", async () => {
+  test("rows in any order give the same days, however often they are written to disk", async () => {
     await fc.assert(
       fc.asyncProperty(counted, fc.integer({ min: 1, max: 70 }), async (counted, buffered) => {
         // As generated they have no order.
@@ -190,7 +190,7 @@ describe("days are those of the rows, each with every covered tile", () => {
     );
   });
 
-  test("sortedDays gives days of exactly the coverage that is given", async () => {
+  test("rows give days of exactly the coverage that is given", async () => {
     await fc.assert(
       fc.asyncProperty(counted, async (counted) => {
         const rows = rowsWith(counted);
@@ -212,7 +212,7 @@ describe("days are those of the rows, each with every covered tile", () => {
 describe("before any day is given, an import is refused", () => {
   const at = (tile: string, cell: number, hour: number) => ({ tile, cell, hour, people: 1 });
 
-  test("sortedDays refuses a cell and hour that comes twice, naming the second's file and line", async () => {
+  test("a second row of a cell and hour is refused by its file and line", async () => {
     const first = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1), at("u05kq", 3, 25), at("u05kr", 3, 0)]);
     const [again, other] = rowsWith([at("u05kq", 3, 1), at("u05kq", 4, 1)]).map((row) => ({
       ...row,
@@ -228,7 +228,7 @@ describe("before any day is given, an import is refused", () => {
     }
   });
 
-  test("sortedDays refuses every row of an uncovered cell", async () => {
+  test("every row of an uncovered cell is refused by its line", async () => {
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 4, 0), at("u05kr", 3, 0)]);
     const coverageAt = () => coverageOf(new Map([["u05kq", [3]]]));
     await expect(daysOf(rows, { coverageAt })).rejects.toThrow(
@@ -239,7 +239,7 @@ describe("before any day is given, an import is refused", () => {
     );
   });
 
-  test("sortedDays refuses typical rows with two dates of one weekday", async () => {
+  test("typical rows with two dates of one weekday are refused", async () => {
     const week = 7 * 24;
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 24), at("u05kq", 3, 2 * week)]);
     expect(await daysOf(rows)).toHaveLength(3);
@@ -248,7 +248,7 @@ describe("before any day is given, an import is refused", () => {
     );
   });
 
-  test("sortedDays refuses rows of an hour that is not over", async () => {
+  test("a row of an hour that has not ended is refused", async () => {
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 3, 1)]);
     const over = (firstHour + 2) * hourMilliseconds;
     expect(await daysOf(rows, { now: over })).toHaveLength(1);
@@ -257,12 +257,12 @@ describe("before any day is given, an import is refused", () => {
     );
   });
 
-  test("sortedDays accepts a typical week of another time zone, in which a weekday has two dates", async () => {
+  test("a typical week of another time zone is accepted, in which a weekday has two dates", async () => {
     const rows = rowsWith(Array.from({ length: 7 * 24 }, (_, hour) => at("u05kq", 3, hour - 5)));
     expect(await daysOf(rows, { isTypical: true })).toHaveLength(8);
   });
 
-  test("sortedDays fails with the error of its rows", async () => {
+  test("rows that cannot be read end the import with their error", async () => {
     async function* failing(): AsyncGenerator<RowBatch> {
       yield* streamed(rowsWith([at("u05kq", 3, 0)]));
       throw new Error("no more rows");
@@ -272,7 +272,7 @@ describe("before any day is given, an import is refused", () => {
   });
 });
 
-test("sortedDays checks every day before it gives the first, and each can be read again", async () => {
+test("every day is checked before the first is stored, and each can be read again", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const seen: string[] = [];
   const read = async ({ date, coverage, tiles }: CountedDay) => {
@@ -288,7 +288,7 @@ test("sortedDays checks every day before it gives the first, and each can be rea
   expect(seen).toEqual([...each, ...each]);
 });
 
-test("sortedDays gives no day when one is refused", async () => {
+test("no day is stored when the second is refused", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const checkDay = async ({ date }: CountedDay) => {
     if (date === "2026-11-21") throw new ImportError(["refused"]);
@@ -298,7 +298,7 @@ test("sortedDays gives no day when one is refused", async () => {
   );
 });
 
-test("sortedDays leaves nothing on disk when its reader stops early", async () => {
+test("an import that stops early leaves nothing on disk", async () => {
   const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
     expect(await readdir(folder)).toHaveLength(1);

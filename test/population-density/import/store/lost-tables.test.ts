@@ -100,7 +100,7 @@ test.each([
   expect(await itemsIn(densities)).toEqual(before);
 });
 
-test("checkParts names the first day whose parts are lost and counts the others", async () => {
+test("the check of parts names the first day whose parts are lost and counts the others", async () => {
   await storeCounts(freshTile(), city);
   await storeCounts(freshTile(), city, monday);
   await checkParts();
