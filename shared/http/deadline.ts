@@ -73,8 +73,12 @@ export function afterResponseSignal(): AbortSignal {
   return AbortSignal.timeout(timeLimit(rollbackTimeoutMilliseconds));
 }
 
-/** Aborts at the deadline of a streamed body: after 20 seconds, or less if the function has less time left. */
-export function bodySignal({ getRemainingTimeInMillis }: Invocation): AbortSignal {
+/**
+ * Starts the deadline of a streamed body: 20 seconds, or less if the function has less time left.
+ * @returns a function that stops it, so that nothing of a response that has been sent is kept until then.
+ */
+export function startBodyDeadline({ getRemainingTimeInMillis }: Invocation, onPassed: () => void): () => void {
   const left = Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);
-  return AbortSignal.timeout(Math.min(bodyMilliseconds, left));
+  const timer = setTimeout(onPassed, Math.min(bodyMilliseconds, left)).unref();
+  return () => clearTimeout(timer);
 }

@@ -3,7 +3,7 @@ import type { Context, StreamifyHandler } from "aws-lambda";
 import { causeOf, log } from "../aws/log.ts";
 import type { StreamedEndpoint } from "../endpoint.ts";
 import { isSamLocal } from "../environment.ts";
-import { bodySignal, CallerTooSlow } from "./deadline.ts";
+import { CallerTooSlow, startBodyDeadline } from "./deadline.ts";
 import type { Handle } from "./request.ts";
 import { type HttpResponse, proxyHead } from "./response.ts";
 import { respond } from "./serve.ts";
@@ -25,7 +25,10 @@ export function serveStreamed<const E extends StreamedEndpoint>(
     const connection = connectionOf(stream);
     const { response, echo, report } = await respond(endpoint, handle, event, context);
     const out = awslambda.HttpResponseStream.from(stream, proxyHead(response, echo));
-    bodySignal(context).addEventListener("abort", () => connection.abort(new CallerTooSlow()));
+    stream.once(
+      "close",
+      startBodyDeadline(context, () => connection.abort(new CallerTooSlow())),
+    );
     const { bytes, fault } = await send(response, out, connection.signal);
     if (fault === undefined) return report({ bytes });
     const { awsRequestId } = context;

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import type { Handle } from "../../../shared/http/request.ts";
@@ -108,6 +110,21 @@ test("a streamed endpoint waits for a caller that reads slowly", async () => {
   const { body, fault } = await calling(async ({ stream }) => stream(200, notes(50)), eventOf(), { read });
   expect([JSON.parse(String(body)).length, fault]).toEqual([51, undefined]);
   expect(max).toBeLessThanOrEqual(2 * 65_536);
+});
+
+test("a streamed endpoint keeps nothing of a response that has been sent, for which it had 20 s", async () => {
+  const send = async () => {
+    const read = async () => {};
+    await calling(async ({ stream }) => stream(200, notes(1)), eventOf(), { read });
+    return new WeakRef(read);
+  };
+  const reader = await send();
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  await vi.waitFor(() => {
+    collectGarbage();
+    expect(reader.deref() === undefined).toBe(true);
+  });
 });
 
 test("a streamed endpoint gives up when its time ends between two chunks", async () => {
