@@ -316,8 +316,9 @@ async function send(
  */
 async function stream(body: StreamedReply["body"], response: ServerResponse): Promise<void> {
   const gone = new Promise<void>((resolve) => response.once("close", resolve));
-  response.cork();
-  process.nextTick(() => response.uncork());
+  const { socket } = response;
+  socket?.cork();
+  process.nextTick(() => socket?.uncork());
   response.flushHeaders();
   try {
     for await (const chunk of body) {

@@ -24,11 +24,15 @@ const maxMetadataBytes = 16_384;
  */
 export async function streamedReply(stream: InvocationStream): Promise<StreamedReply> {
   const chunks = stream[Symbol.asyncIterator]();
-  let written = Buffer.alloc(0);
+  let written: Buffer = Buffer.alloc(0);
   while (written.length < maxMetadataBytes) {
     const next = await chunks.next();
     if (next.done) break;
-    written = Buffer.concat([written, next.value]);
+    const { value } = next;
+    written =
+      written.length > 0
+        ? Buffer.concat([written, value])
+        : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const end = written.indexOf(delimiter);
     if (end < 0 || end > maxMetadataBytes) continue;
     const head = replyHead(metadataIn(written.subarray(0, end)));

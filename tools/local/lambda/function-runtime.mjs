@@ -1,8 +1,8 @@
 /**
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event at a
- * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk}` and then `{ended: true}`;
+ * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk, isLast}` and then `{ended: true}`;
  * `{errorType, errorMessage}` if the handler fails. After a chunk it waits for `{taken}` with the request's id. It
- * exits on `{exit: true}`.
+ * exits on `{exit: true}`. Its messages are marked `fromRuntime`, as the function's own code can use the same port.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -26,11 +26,11 @@ let logTurn;
 for (const stream of [process.stdout, process.stderr]) {
   stream._writev = (written, callback) => {
     logged.push(...written.map(({ chunk }) => chunk));
-    logTurn ??= setImmediate(() => post({}));
+    logTurn ??= setImmediate(() => post());
     callback();
   };
 }
-process.on("exit", () => post({}));
+process.on("exit", () => post());
 
 /** Sends a message together with the lines logged before it. */
 function post(message, transferred) {
@@ -38,8 +38,8 @@ function post(message, transferred) {
   logTurn = undefined;
   const log = logged;
   logged = [];
-  if (log.length > 0) parentPort.postMessage({ ...message, log }, transferred);
-  else if (Object.keys(message).length > 0) parentPort.postMessage(message, transferred);
+  if (log.length > 0) parentPort.postMessage({ fromRuntime: true, ...message, log }, transferred);
+  else if (message !== undefined) parentPort.postMessage({ fromRuntime: true, ...message }, transferred);
 }
 
 let chunks;
@@ -90,6 +90,7 @@ async function stream(event, context) {
     await handler(event, response, context);
     await whole;
   } catch (error) {
+    chunks.isFailing = true;
     response.end();
     await closed;
     throw error;
@@ -102,6 +103,8 @@ const heldBytes = 16_384;
 /** The chunks that the handler of one event streams. */
 class Chunks {
   requestId;
+  /** Whether what is still sent precedes the handler's failure, so that no chunk completes the response. */
+  isFailing = false;
   onTaken = () => {};
   #isTaken = Promise.resolve();
   #held = [];
@@ -120,10 +123,10 @@ class Chunks {
     this.#turn ??= setImmediate(() => this.#pass());
   }
 
-  /** Resolves when everything has been taken. */
+  /** Sends what is held of a stream that has ended. Resolves when everything has been taken. */
   async flush() {
     await this.#isTaken;
-    if (this.#held.length > 0) await this.#pass();
+    if (this.#held.length > 0) await this.#pass(!this.isFailing);
   }
 
   /** Drops what is held: nothing more of a destroyed stream is sent. */
@@ -131,13 +134,13 @@ class Chunks {
     clearImmediate(this.#turn);
   }
 
-  #pass() {
+  #pass(isLast = false) {
     clearImmediate(this.#turn);
     this.#turn = undefined;
     const chunk = joined(this.#held);
     this.#held = [];
     this.#isTaken = new Promise((resolve) => (this.onTaken = resolve));
-    post({ chunk }, [chunk.buffer]);
+    post({ chunk, isLast }, [chunk.buffer]);
     return this.#isTaken;
   }
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import * as z from "zod";
 import { stopThread } from "../servers/stop-thread.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
@@ -17,19 +16,18 @@ const initializationMilliseconds = 10_000;
  */
 const youngGenerationMegabytes = 16;
 
-const lastSchema = z.union([
-  z.object({ ready: z.literal(true) }),
-  z.object({ result: z.string() }),
-  z.object({ ended: z.literal(true) }),
-  z.object({ errorType: z.string(), errorMessage: z.string() }),
-]);
-type LastMessage = z.output<typeof lastSchema>;
+/** The message after which a runtime is idle again: see `function-runtime.mjs`. */
+type LastMessage =
+  | { readonly ready: true }
+  | { readonly result: string }
+  | { readonly ended: true }
+  | { readonly errorType: string; readonly errorMessage: string };
 
-/** What any message may contain: lines logged before it, and bytes of a stream. */
-const outputSchema = z.object({
-  log: z.array(z.union([z.string(), z.instanceof(Uint8Array)])).default([]),
-  chunk: z.instanceof(Uint8Array).optional(),
-});
+/** What a runtime sends. */
+type RuntimeMessage = (LastMessage | { readonly chunk: Uint8Array; readonly isLast: boolean } | object) & {
+  /** What the function has logged before. */
+  readonly log?: readonly (string | Uint8Array)[];
+};
 
 /** An event that a handler is processing. */
 export interface Invocation {
@@ -107,7 +105,7 @@ export class FunctionThread {
     const stream = new InvocationStream(() => this.#worker.postMessage({ taken: requestId }));
     const late = () =>
       new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
-    const last = this.#listen(timeoutSeconds * 1000, late, (chunk) => stream.receive(chunk)).then(resultOf);
+    const last = this.#listen(timeoutSeconds * 1000, late, (chunk, isLast) => stream.receive(chunk, isLast)).then(resultOf);
     const ended = last.then(
       () => stream.end(),
       (error: Error) => stream.end(error),
@@ -156,19 +154,26 @@ export class FunctionThread {
   }
 
   #onMessage(message: unknown): void {
-    const { success: isOutput, data: output } = outputSchema.safeParse(message);
-    // The function's own code can use the same port; its messages are ignored.
-    if (!isOutput) return;
-    for (const line of output.log) this.#logs.write(line);
-    if (output.chunk !== undefined) this.#listener?.onChunk(output.chunk);
-    const { data: last } = lastSchema.safeParse(message);
-    if (last !== undefined) this.#listener?.onLast(last);
+    if (!isFromRuntime(message)) return;
+    for (const line of message.log ?? []) this.#logs.write(line);
+    if ("chunk" in message) this.#listener?.onChunk(message.chunk, message.isLast);
+    else if (isLastMessage(message)) this.#listener?.onLast(message);
   }
 
   #end(reason: InvocationError): void {
     this.#ended ??= reason;
     this.#listener?.fail(this.#ended);
   }
+}
+
+/** The function's own code can send messages by the same port, which are ignored. */
+function isFromRuntime(message: unknown): message is RuntimeMessage {
+  return typeof message === "object" && message !== null && "fromRuntime" in message;
+}
+
+/** Whether it is more than lines of the log. */
+function isLastMessage(message: RuntimeMessage): message is LastMessage {
+  return "ready" in message || "result" in message || "ended" in message || "errorType" in message;
 }
 
 /** The result as JSON text; undefined for a stream. */

@@ -12,6 +12,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #hasEnded: () => void = () => {};
   readonly #take: () => void;
   #chunk: Uint8Array | undefined;
+  #hasLast = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => {};
 
@@ -31,10 +32,14 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
     return this.#chunk !== undefined;
   }
 
-  /** Receives a chunk from the function, which then waits until the chunk is taken. */
-  receive(chunk: Uint8Array): void {
+  /**
+   * Receives a chunk from the function, which then waits until the chunk is taken.
+   * @param isLast whether the chunk completes the stream; otherwise only `end` does.
+   */
+  receive(chunk: Uint8Array, isLast = false): void {
     if (this.#end === undefined) this.#chunk = chunk;
     else this.#take();
+    this.#hasLast = isLast;
     this.#begin();
     this.#wake();
   }
@@ -52,6 +57,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
       for (;;) {
         const chunk = this.#taken();
         if (chunk !== undefined) yield chunk;
+        else if (this.#hasLast) return;
         else if (this.#end?.error !== undefined) throw this.#end.error;
         else if (this.#end !== undefined) return;
         else await new Promise<void>((resolve) => (this.#wake = resolve));
