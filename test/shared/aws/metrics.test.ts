@@ -66,8 +66,7 @@ test("writeMetrics writes one line of the embedded metric format, each metric wi
 });
 
 test("writeMetrics writes at every log level", () => {
-  vi.stubEnv("LOG_LEVEL", "SILENT");
-  vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
+  vi.stubEnv("LOG_LEVEL", "ERROR");
   writeMetrics(counts);
   expect(output.text()).toContain("CloudWatchMetrics");
 });
