@@ -77,7 +77,10 @@ export function afterResponseSignal(): AbortSignal {
  * Starts the deadline of a streamed body: 20 seconds, or less if the function has less time left.
  * @returns a function that stops it, so that nothing of a response that has been sent is kept until then.
  */
-export function startBodyDeadline({ getRemainingTimeInMillis }: Invocation, onPassed: () => void): () => void {
+export function startBodyDeadline(
+  { getRemainingTimeInMillis }: Invocation,
+  onPassed: () => void,
+): () => void {
   const left = Math.max(0, getRemainingTimeInMillis() - reserveMilliseconds);
   const timer = setTimeout(onPassed, Math.min(bodyMilliseconds, left)).unref();
   return () => clearTimeout(timer);

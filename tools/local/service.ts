@@ -159,9 +159,11 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
+      // A caller waits for the answer to a request, nobody for a queue or a schedule.
+      const yields = batches !== undefined || template.schedules.some(isOf(definition));
       return [
         definition.logicalId,
-        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions })),
+        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions, yields })),
       ];
     }),
   );
@@ -184,9 +186,13 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   return backend;
 }
 
+function isOf({ logicalId }: LocalFunction) {
+  return ({ functionLogicalId }: { readonly functionLogicalId: string }) => functionLogicalId === logicalId;
+}
+
 /** How many batches its queues may give a function at a time; undefined if it consumes none. */
-function batchesAtOnce({ eventSources }: Template, { logicalId }: LocalFunction): number | undefined {
-  const own = eventSources.filter(({ functionLogicalId }) => functionLogicalId === logicalId);
+function batchesAtOnce({ eventSources }: Template, definition: LocalFunction): number | undefined {
+  const own = eventSources.filter(isOf(definition));
   return own.length === 0 ? undefined : own.reduce((sum, { concurrency }) => sum + concurrency, 0);
 }
 

@@ -31,7 +31,10 @@ test("log writes the metrics into the log line", () => {
 });
 
 test("log writes the trace of the invocation, by which X-Ray's console finds the line", () => {
-  vi.stubEnv("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1");
+  vi.stubEnv(
+    "_X_AMZN_TRACE_ID",
+    "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1",
+  );
   expect(logAtLevel("INFO")).toMatchObject([
     { level: "INFO", service: "network-capabilities", xray_trace_id: "1-5759e988-bd862e3fe1be46a994272793" },
   ]);

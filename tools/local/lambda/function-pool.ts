@@ -4,10 +4,12 @@ import { text } from "node:stream/consumers";
 import type { LocalFunction } from "../template/functions.ts";
 import { AccountExecutions } from "./account-executions.ts";
 import { FunctionThread, type Invocation } from "./function-thread.ts";
+import { IdleEnvironments } from "./idle-environments.ts";
 import { InvocationError, throttledInvocation } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 import { spareProcessorTime } from "./spare-processor-time.ts";
+import { type WaitingEvent, WaitingEvents } from "./waiting-events.ts";
 
 /**
  * Maximum size of an event and of a result, but not of a streamed response:
@@ -20,34 +22,23 @@ const waitingMilliseconds = 35_000;
 const defaultThreads = availableParallelism() + 1;
 /** How often a full pool checks for environments that wait for readers and so use no processor time. */
 const unreadMilliseconds = 500;
-/** Lambda also ends idle environments, though minutes later. Here each of them holds tens of megabytes. */
 const defaultIdleMilliseconds = 30_000;
 
 /** JSON text, or a stream of bytes. */
 type Answer = string | InvocationStream;
 
-interface Waiting {
-  readonly event: string;
-  readonly resolve: (invocation: Invocation) => void;
-  readonly reject: (error: unknown) => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 /** How many environments a pool may have, and for how long. */
 export interface FunctionPoolLimits {
   /** Environments that wait for the reader of their stream do not count. */
   readonly maxThreads?: number | undefined;
-  /** An environment ends after this time without an event. */
+  /** The last environment ends after this time without an event. */
   readonly idleMilliseconds?: number;
   /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
+  /** Whether its environments leave the processors to those of other functions. */
+  readonly yields?: boolean;
   /** Of the functions that share an account; the function has one of its own if absent. */
   readonly executions?: AccountExecutions;
-}
-
-interface IdleThread {
-  readonly thread: FunctionThread;
-  readonly timer: NodeJS.Timeout;
 }
 
 /**
@@ -62,12 +53,11 @@ export class FunctionPool {
   readonly #logs: LogSink;
   readonly #executions: AccountExecutions;
   readonly #maxThreads: number;
-  readonly #idleMilliseconds: number;
+  readonly #yields: boolean;
   readonly #spareTime: () => Promise<void>;
   readonly #threads = new Set<FunctionThread>();
-  /** A stack: the most recently used is at the end and is used first. */
-  readonly #idle: IdleThread[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #idle: IdleEnvironments;
+  readonly #waiting = new WaitingEvents();
   readonly #running = new Set<Invocation>();
   #unreadTimer: NodeJS.Timeout | undefined;
   #isStarting = false;
@@ -81,6 +71,7 @@ export class FunctionPool {
       maxThreads = defaultThreads,
       idleMilliseconds = defaultIdleMilliseconds,
       spareTime = spareProcessorTime,
+      yields = false,
       executions = new AccountExecutions([definition]),
     }: FunctionPoolLimits = {},
   ) {
@@ -89,7 +80,8 @@ export class FunctionPool {
     this.#logs = logs;
     this.#executions = executions;
     this.#maxThreads = maxThreads;
-    this.#idleMilliseconds = idleMilliseconds;
+    this.#yields = yields;
+    this.#idle = new IdleEnvironments(idleMilliseconds);
     this.#spareTime = spareTime;
   }
 
@@ -121,7 +113,8 @@ export class FunctionPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#unreadTimer);
-    while (this.#waiting.length > 0) this.#next()?.reject(stopped());
+    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next())
+      next.fail(stopped());
     await Promise.all([...this.#threads].map((thread) => thread.stop()));
   }
 
@@ -137,7 +130,9 @@ export class FunctionPool {
   }
 
   #begin(event: string): Promise<Invocation> {
-    return new Promise((resolve, reject) => this.#enqueue(event, resolve, reject));
+    const begun = this.#waiting.add(event, waitingMilliseconds, throttled);
+    this.#serve();
+    return begun;
   }
 
   async #beginAlone(event: string, overrides: Readonly<Record<string, string>>): Promise<Invocation> {
@@ -153,27 +148,15 @@ export class FunctionPool {
     return invocation;
   }
 
-  #enqueue(event: string, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
-    const timer = setTimeout(() => {
-      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-      reject(throttled());
-    }, waitingMilliseconds);
-    const waiting: Waiting = { event, resolve, reject, timer };
-    this.#waiting.push(waiting);
-    this.#serve();
-  }
-
+  /** Gives waiting events to idle environments; starts another environment if events are left. */
   #serve(): void {
-    while (this.#waiting.length > 0) {
-      const idle = this.#idle.pop();
-      if (idle === undefined) break;
-      clearTimeout(idle.timer);
-      const { thread } = idle;
-      if (!thread.isAlive) continue;
-      const next = this.#next();
-      if (next) void this.#run(thread, next);
+    while (!this.#waiting.isEmpty) {
+      const thread = this.#idle.take();
+      if (thread === undefined) break;
+      const next = this.#waiting.next();
+      if (next !== undefined) void this.#run(thread, next);
     }
-    if (this.#waiting.length === 0 || this.#isStarting || this.#isClosed) return;
+    if (this.#waiting.isEmpty || this.#isStarting || this.#isClosed) return;
     if (this.#busyThreads() < this.#maxThreads) void this.#grow();
     else this.#unreadTimer ??= setTimeout(() => this.#serveAgain(), unreadMilliseconds).unref();
   }
@@ -181,6 +164,32 @@ export class FunctionPool {
   #serveAgain(): void {
     this.#unreadTimer = undefined;
     this.#serve();
+  }
+
+  async #run(thread: FunctionThread, { event, begin }: WaitingEvent): Promise<void> {
+    const invocation = thread.run(event, randomUUID());
+    this.#running.add(invocation);
+    begin(invocation);
+    await invocation.ended;
+    this.#running.delete(invocation);
+    if (thread.isAlive) this.#idle.keep(thread);
+    this.#serve();
+  }
+
+  async #grow(): Promise<void> {
+    this.#isStarting = true;
+    try {
+      if (this.#busyThreads() >= availableParallelism()) await this.#spareTime();
+      if (this.#waiting.isEmpty || this.#isClosed) return;
+      const thread = this.#start(this.#environment);
+      await thread.ready;
+      this.#idle.keep(thread);
+    } catch (error) {
+      this.#waiting.next()?.fail(error);
+    } finally {
+      this.#isStarting = false;
+      this.#serve();
+    }
   }
 
   /**
@@ -192,57 +201,17 @@ export class FunctionPool {
     return this.#threads.size - unread.length;
   }
 
-  /** Keeps an environment for the next event; if none comes soon, ends it to free its memory. */
-  #keepIdle(thread: FunctionThread): void {
-    const timer = setTimeout(() => {
-      this.#idle.splice(this.#idle.indexOf(idle), 1);
-      void thread.stop();
-    }, this.#idleMilliseconds);
-    timer.unref();
-    const idle: IdleThread = { thread, timer };
-    this.#idle.push(idle);
-  }
-
-  async #grow(): Promise<void> {
-    this.#isStarting = true;
-    try {
-      if (this.#busyThreads() >= availableParallelism()) await this.#spareTime();
-      if (this.#waiting.length === 0 || this.#isClosed) return;
-      const thread = this.#start(this.#environment);
-      await thread.ready;
-      this.#keepIdle(thread);
-    } catch (error) {
-      this.#next()?.reject(error);
-    } finally {
-      this.#isStarting = false;
-      this.#serve();
-    }
-  }
-
   #start(environment: Readonly<Record<string, string>>): FunctionThread {
-    const thread: FunctionThread = new FunctionThread(this.#definition, environment, this.#logs, () => {
-      this.#threads.delete(thread);
-      this.#serve();
+    const thread: FunctionThread = new FunctionThread(this.#definition, environment, {
+      logs: this.#logs,
+      yields: this.#yields,
+      onEnd: () => {
+        this.#threads.delete(thread);
+        this.#serve();
+      },
     });
     this.#threads.add(thread);
     return thread;
-  }
-
-  async #run(thread: FunctionThread, { event, resolve }: Waiting): Promise<void> {
-    const invocation = thread.run(event, randomUUID());
-    this.#running.add(invocation);
-    resolve(invocation);
-    await invocation.ended;
-    this.#running.delete(invocation);
-    if (thread.isAlive) this.#keepIdle(thread);
-    this.#serve();
-  }
-
-  /** Removes the event that has waited longest; the caller must settle it. */
-  #next(): Waiting | undefined {
-    const next = this.#waiting.shift();
-    clearTimeout(next?.timer);
-    return next;
   }
 }
 

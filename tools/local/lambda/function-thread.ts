@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { stopThread } from "../servers/stop-thread.ts";
+import { youngGeneration } from "../servers/thread-limits.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
@@ -9,12 +10,6 @@ import type { LogSink } from "./log-sink.ts";
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
 const initializationMilliseconds = 10_000;
-
-/**
- * Without a limit V8 gives each thread 48 MB for new objects, most of which idle threads keep: under the requests of
- * `npm run bench -- throughput`, 974 MiB in all instead of 657, and a tenth fewer requests. 8, 12 and 32 differ by noise.
- */
-const youngGenerationMegabytes = 16;
 
 /** The message after which a runtime is idle again: see `function-runtime.mjs`. */
 type LastMessage =
@@ -43,6 +38,16 @@ export interface Invocation {
   readonly isUnread: () => boolean;
 }
 
+/** How a function's thread runs. */
+export interface FunctionThreadOptions {
+  /** Receives what the function writes. */
+  readonly logs: LogSink;
+  /** Whether it leaves the processors to other threads, because nobody waits for its results. */
+  readonly yields?: boolean;
+  /** Is called once, when the thread has exited. */
+  readonly onEnd?: () => void;
+}
+
 /** One execution environment of a function: a thread that processes one event at a time. */
 export class FunctionThread {
   /** Resolves when the handler is loaded; rejects if its module cannot be loaded. */
@@ -59,24 +64,19 @@ export class FunctionThread {
       }
     | undefined;
 
-  /** @param onEnd is called once, when the thread has exited. */
   constructor(
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
-    logs: LogSink,
-    onEnd: () => void = () => {},
+    { logs, yields = false, onEnd = () => {} }: FunctionThreadOptions,
   ) {
     this.#definition = definition;
     this.#logs = logs;
     this.#worker = new Worker(new URL("./function-runtime.mjs", import.meta.url), {
-      workerData: handlerOf(definition),
+      workerData: { ...handlerOf(definition), yields },
       env: { ...environment },
       execArgv: [],
       name: definition.name,
-      resourceLimits: {
-        maxOldGenerationSizeMb: definition.memoryMegabytes,
-        maxYoungGenerationSizeMb: youngGenerationMegabytes,
-      },
+      resourceLimits: { ...youngGeneration, maxOldGenerationSizeMb: definition.memoryMegabytes },
       stdout: true,
       stderr: true,
     });
@@ -105,7 +105,9 @@ export class FunctionThread {
     const stream = new InvocationStream(() => this.#worker.postMessage({ taken: requestId }));
     const late = () =>
       new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
-    const last = this.#listen(timeoutSeconds * 1000, late, (chunk, isLast) => stream.receive(chunk, isLast)).then(resultOf);
+    const last = this.#listen(timeoutSeconds * 1000, late, (chunk, isLast) =>
+      stream.receive(chunk, isLast),
+    ).then(resultOf);
     const ended = last.then(
       () => stream.end(),
       (error: Error) => stream.end(error),

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { firstMessage } from "./first-message.ts";
 import { stopThread } from "./stop-thread.ts";
+import { youngGeneration } from "./thread-limits.ts";
 
 const startMilliseconds = 10_000;
 
@@ -41,7 +42,11 @@ export async function openBackingServer(
   { folder, allowedHosts = [] }: EmbeddedOptions,
 ): Promise<BackingServer> {
   if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
-  const thread = new Worker(module, { execArgv: [], workerData: { folder, allowedHosts } });
+  const thread = new Worker(module, {
+    execArgv: [],
+    workerData: { folder, allowedHosts },
+    resourceLimits: youngGeneration,
+  });
   const close = () => stopThread(thread);
   try {
     const port = await firstMessage(thread, startMilliseconds, name);

@@ -1,0 +1,55 @@
+import type { FunctionThread } from "./function-thread.ts";
+
+/** An environment besides another idle one of its function is kept for this long only: each holds tens of megabytes. */
+const surplusMilliseconds = 5_000;
+
+interface Idle {
+  readonly thread: FunctionThread;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * The environments of a function that have no event. Lambda ends them after minutes; here the last one ends sooner, and
+ * any other after seconds.
+ */
+export class IdleEnvironments {
+  /** The most recently used is at the end and is used first. */
+  readonly #stack: Idle[] = [];
+  readonly #milliseconds: number;
+
+  /** @param milliseconds after which the last idle environment ends. */
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds;
+  }
+
+  /** Keeps an environment for the next event. */
+  keep(thread: FunctionThread): void {
+    const surplus = Math.min(surplusMilliseconds, this.#milliseconds);
+    const idle: Idle = {
+      thread,
+      timer: after(surplus, () => {
+        if (this.#stack.length > 1) this.#end(idle);
+        else idle.timer = after(this.#milliseconds - surplus, () => this.#end(idle));
+      }),
+    };
+    this.#stack.push(idle);
+  }
+
+  /** The environment that was used last; undefined if none is alive. */
+  take(): FunctionThread | undefined {
+    for (let idle = this.#stack.pop(); idle !== undefined; idle = this.#stack.pop()) {
+      clearTimeout(idle.timer);
+      if (idle.thread.isAlive) return idle.thread;
+    }
+    return undefined;
+  }
+
+  #end(idle: Idle): void {
+    this.#stack.splice(this.#stack.indexOf(idle), 1);
+    void idle.thread.stop();
+  }
+}
+
+function after(milliseconds: number, run: () => void): NodeJS.Timeout {
+  return setTimeout(run, milliseconds).unref();
+}
