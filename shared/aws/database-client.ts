@@ -1,4 +1,4 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type BatchStatementError, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Table, tableVariable } from "../table.ts";
@@ -54,4 +54,18 @@ async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Outpu
 /** The deployed name of a table. */
 export function nameOf(table: Table): string {
   return resourceName(tableVariable(table));
+}
+
+/** Codes of the statements of a batch that may succeed when they are executed again. */
+const transientCodes = new Set<BatchStatementError["Code"]>([
+  "InternalServerError",
+  "ProvisionedThroughputExceeded",
+  "RequestLimitExceeded",
+  "ThrottlingError",
+  "TransactionConflict",
+]);
+
+/** Whether a statement of a batch is to be executed again: a call that executes the others does not fail. */
+export function isThrottledStatement({ Code }: BatchStatementError): boolean {
+  return transientCodes.has(Code);
 }

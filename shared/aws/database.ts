@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import {
   type AttributeValue,
+  BatchExecuteStatementCommand,
   BatchGetItemCommand,
   DeleteItemCommand,
   ExecuteStatementCommand,
@@ -14,7 +15,7 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
-import { call, nameOf } from "./database-client.ts";
+import { call, isThrottledStatement, nameOf } from "./database-client.ts";
 
 /** A primary key; all key attributes are strings. */
 export type Key = Readonly<Record<string, string>>;
@@ -132,7 +133,7 @@ const keysPerCall = 100;
 /** Concurrent calls per read. */
 const callsAtOnce = 4;
 
-/** The pause after a call that read none of its keys; doubled until a call reads any. */
+/** The pause after a call that executed nothing of its batch; doubled until a call executes anything. */
 const firstPauseMilliseconds = 25;
 const longestPauseMilliseconds = 400;
 
@@ -171,7 +172,7 @@ async function* batchItems(
   signal: AbortSignal,
 ): AsyncGenerator<Readonly<Record<string, AttributeValue>>> {
   let left = keys;
-  let pauseMilliseconds = firstPauseMilliseconds;
+  const pause = new BatchPause(signal);
   while (left.length > 0) {
     const command = new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistency === "strong" } },
@@ -182,13 +183,27 @@ async function* batchItems(
     if (found === undefined && left.length === 0)
       throw new Unavailable("DynamoDB", "no answer for the table");
     yield* found ?? [];
-    if (left.length === 0) return;
-    if (found?.length) {
-      pauseMilliseconds = firstPauseMilliseconds;
-    } else {
-      await wait(pauseMilliseconds, undefined, { signal });
-      pauseMilliseconds = Math.min(2 * pauseMilliseconds, longestPauseMilliseconds);
+    if (left.length > 0) await pause.after((found ?? []).length > 0);
+  }
+}
+
+/** The pauses before the rest of a batch is asked for again. */
+class BatchPause {
+  readonly #signal: AbortSignal;
+  #milliseconds = firstPauseMilliseconds;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** @param isPartial whether the last call executed anything: then the next one follows at once. */
+  async after(isPartial: boolean): Promise<void> {
+    if (isPartial) {
+      this.#milliseconds = firstPauseMilliseconds;
+      return;
     }
+    await wait(this.#milliseconds, undefined, { signal: this.#signal });
+    this.#milliseconds = Math.min(2 * this.#milliseconds, longestPauseMilliseconds);
   }
 }
 
@@ -220,13 +235,63 @@ export async function insertItem(
   item: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const command = new ExecuteStatementCommand(insertStatement(table, item));
+  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+}
+
+function insertStatement(table: Table, item: Readonly<Record<string, unknown>>) {
   const attributes = Object.entries(marshall(item, { removeUndefinedValues: true }));
   const members = attributes.map(([name]) => `'${name}': ?`).join(", ");
-  const command = new ExecuteStatementCommand({
+  return {
     Statement: `INSERT INTO "${nameOf(table)}" VALUE {${members}}`,
     Parameters: attributes.map(([, value]) => value),
-  });
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  };
+}
+
+/** DynamoDB's maximum number of statements per call. */
+const statementsPerCall = 25;
+
+/**
+ * Creates items as `insertItem` does, 25 with a call. Each is created by itself, in no order; those that the table
+ * throttles are tried again until the signal aborts.
+ * @returns for each item whether there was none with its key; where `false`, nothing was written.
+ */
+export async function insertItems(
+  table: Table,
+  items: readonly Readonly<Record<string, unknown>>[],
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const isInserted: boolean[] = [];
+  for (let from = 0; from < items.length; from += statementsPerCall) {
+    isInserted.push(...(await insertBatch(table, items.slice(from, from + statementsPerCall), signal)));
+  }
+  return isInserted;
+}
+
+/** @param items at most `statementsPerCall`. */
+async function insertBatch(
+  table: Table,
+  items: readonly Readonly<Record<string, unknown>>[],
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const isInserted = items.map(() => true);
+  let left = items.map((item, index) => ({ index, statement: insertStatement(table, item) }));
+  const pause = new BatchPause(signal);
+  while (left.length > 0) {
+    const command = new BatchExecuteStatementCommand({ Statements: left.map(({ statement }) => statement) });
+    const { Responses = [] } = await call((to) => to.send(command, { abortSignal: signal }));
+    const throttled = left.filter(({ index }, position) => {
+      const error = Responses[position]?.Error;
+      if (error === undefined) return false;
+      if (isThrottledStatement(error)) return true;
+      if (error.Code !== "DuplicateItem") throw new Error(`DynamoDB refused a statement with ${error.Code}`);
+      isInserted[index] = false;
+      return false;
+    });
+    if (throttled.length > 0) await pause.after(throttled.length < left.length);
+    left = throttled;
+  }
+  return isInserted;
 }
 
 /** A change of an item, and its condition. */

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type BatchStatementResponse, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
 import { failureOf, isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection-problem.ts";
-import { base64Decoder, type Call, useCall } from "./database-client.ts";
+import { base64Decoder, type Call, isThrottledStatement, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
 /** The time limit of an import's call to a table, including all attempts and pauses. */
@@ -72,10 +72,15 @@ function isFinal(error: Error): boolean {
 }
 
 /** Whether a batch was processed only in part, which is how DynamoDB throttles the rest. */
-function isIncomplete(output: object): boolean {
-  const left = [
-    "UnprocessedItems" in output ? output.UnprocessedItems : undefined,
-    "UnprocessedKeys" in output ? output.UnprocessedKeys : undefined,
-  ];
-  return left.some((of) => typeof of === "object" && of !== null && Object.keys(of).length > 0);
+function isIncomplete(output: {
+  readonly UnprocessedItems?: object;
+  readonly UnprocessedKeys?: object;
+  readonly Responses?: object | readonly BatchStatementResponse[];
+}): boolean {
+  const { UnprocessedItems = {}, UnprocessedKeys = {}, Responses } = output;
+  const statements: readonly BatchStatementResponse[] = Array.isArray(Responses) ? Responses : [];
+  return (
+    Object.keys({ ...UnprocessedItems, ...UnprocessedKeys }).length > 0 ||
+    statements.some(({ Error: error }) => error !== undefined && isThrottledStatement(error))
+  );
 }

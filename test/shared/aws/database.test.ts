@@ -9,12 +9,15 @@ import {
   getItem,
   getItems,
   insertItem,
+  insertItems,
   putItem,
   queryPartition,
   updatedItem,
   updateItem,
 } from "../../../shared/aws/database.ts";
-import { withSchema } from "../../../shared/table.ts";
+import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
+import { tableVariable, withSchema } from "../../../shared/table.ts";
+import { openMeteredDatabase } from "../../../tools/local/servers/metered-database.ts";
 import { useTables } from "../../support/database.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 import { isWhole } from "../../support/sample.ts";
@@ -84,6 +87,42 @@ test("insertItem creates an item, and leaves one with its key as it is", async (
     again: false,
     is: stored,
   });
+});
+
+test("insertItems creates 60 items with three calls, and leaves the two that are there as they are", async () => {
+  const group = crypto.randomUUID();
+  const all = Array.from({ length: 60 }, (_, index) => ({ address: `${group}/${index}`, name: "new" }));
+  const there = [all[3], all[59]].map((item) => ({ ...item, address: item?.address ?? "", name: "there" }));
+  for (const item of there) await insertItem(items, item, signal);
+
+  const isInserted = await insertItems(items, all, signal);
+
+  expect(isInserted.flatMap((is, index) => (is ? [] : [index]))).toEqual([3, 59]);
+  const stored = await getItems(
+    items,
+    all.map(({ address }) => ({ address })),
+    signal,
+  );
+  expect(stored).toHaveLength(60);
+  expect(stored.filter(({ name }) => name === "there")).toEqual(expect.arrayContaining(there));
+});
+
+test("insertItems executes again what a table of 10 write units a second throttled, and inserts nothing twice", async () => {
+  const metered = await openMeteredDatabase(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "");
+  metered.limit(process.env[tableVariable(profiles)] ?? "", { reads: 10, writes: 10 });
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", metered.url);
+  const group = crypto.randomUUID();
+  const all = Array.from({ length: 22 }, (_, index) => ({ address: `${group}/${index}` }));
+  try {
+    const isInserted = await withPatientCalls(() => insertItems(items, all, signal));
+    expect(isInserted).toEqual(all.map(() => true));
+    expect(metered.throttledCalls()).toBeGreaterThan(0);
+  } finally {
+    vi.unstubAllEnvs();
+    useTables();
+    await metered.close();
+  }
+  expect(await getItems(items, all, signal)).toHaveLength(22);
 });
 
 test("updatedItem returns the changed members, or undefined if the condition does not hold", async () => {

@@ -1,4 +1,5 @@
 /** The embedded DynamoDB: dynalite. It has no transactions, and the service makes none (docs/decisions/0016). */
+import { Readable } from "node:stream";
 import dynalite from "dynalite";
 import db from "dynalite/db/index.js";
 import { putOf } from "./insert-statement.mjs";
@@ -13,8 +14,9 @@ export function databaseServer(allowedHosts) {
   const [answer] = server.listeners("request");
   server.removeAllListeners("request");
   const answerProgram = (request, response) => {
-    if (request.headers["x-amz-target"] === `${version}.ExecuteStatement`) {
-      void executeStatement(request, response, server.address().port);
+    const execute = statements[request.headers["x-amz-target"]];
+    if (execute !== undefined) {
+      void execute(request, response, answer);
       return;
     }
     answer(request, response);
@@ -41,31 +43,72 @@ db.checkConditional = (call, existing) => {
   return failure;
 };
 
-/** Answers with what dynalite answers to the put that stands for the statement. */
-async function executeStatement(request, response, port) {
-  try {
-    const input = JSON.parse(Buffer.concat(await request.toArray()).toString());
-    const { authorization, "content-type": contentType, "x-amz-date": date } = request.headers;
-    const put = await fetch(`http://127.0.0.1:${port}`, {
-      method: "POST",
-      headers: {
-        authorization,
-        "content-type": contentType,
-        "x-amz-date": date,
-        "x-amz-target": `${version}.PutItem`,
-      },
-      body: JSON.stringify(putOf(input)),
-    });
-    const text = await put.text();
-    response
-      .writeHead(put.status, { "content-type": contentType })
-      .end(text.replace("ConditionalCheckFailedException", "DuplicateItemException"));
-  } catch (error) {
-    response.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(
-      JSON.stringify({
-        __type: `com.amazonaws.dynamodb.v20120810#ValidationException`,
-        message: String(error),
-      }),
+/** How statements are executed, by the target of the request. */
+const statements = {
+  [`${version}.ExecuteStatement`]: answering(async ({ input, put }) => {
+    const { status, text } = await put(input);
+    return { status, text: text.replace("ConditionalCheckFailedException", "DuplicateItemException") };
+  }),
+  [`${version}.BatchExecuteStatement`]: answering(async ({ input, put }) => {
+    const { Statements, ReturnConsumedCapacity } = input;
+    const results = await Promise.all(
+      Statements.map((statement) => put({ ...statement, ReturnConsumedCapacity })),
     );
-  }
+    const outputs = results.map(({ text }) => JSON.parse(text));
+    return {
+      status: 200,
+      text: JSON.stringify({
+        Responses: outputs.map((output, index) => statementResponse(results[index].status, output)),
+        ConsumedCapacity: outputs.flatMap(({ ConsumedCapacity }) => ConsumedCapacity ?? []),
+      }),
+    };
+  }),
+};
+
+function statementResponse(status, { __type, message }) {
+  if (status === 200) return {};
+  const [, name] = /#(.*?)(?:Exception)?$/.exec(__type) ?? [];
+  return { Error: { Code: name === "ConditionalCheckFailed" ? "DuplicateItem" : name, Message: message } };
+}
+
+/** Answers a request by what is executed, or that its statements are unknown. */
+function answering(execute) {
+  return async (request, response, answer) => {
+    const { authorization, "content-type": contentType, "x-amz-date": date } = request.headers;
+    const target = `${version}.PutItem`;
+    const headers = {
+      authorization,
+      "content-type": contentType,
+      "x-amz-date": date,
+      "x-amz-target": target,
+    };
+    try {
+      const input = JSON.parse(Buffer.concat(await request.toArray()).toString());
+      const { status, text } = await execute({ input, put: (statement) => put(statement, headers, answer) });
+      response.writeHead(status, { "content-type": contentType }).end(text);
+    } catch (error) {
+      response.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(
+        JSON.stringify({
+          __type: `com.amazonaws.dynamodb.v20120810#ValidationException`,
+          message: String(error),
+        }),
+      );
+    }
+  };
+}
+
+/** What dynalite answers to the put that stands for a statement, without a connection for each. */
+function put(statement, headers, answer) {
+  const request = Object.assign(Readable.from([Buffer.from(JSON.stringify(putOf(statement)))]), {
+    method: "POST",
+    url: "/",
+    headers,
+  });
+  return new Promise((resolve) => {
+    const response = {
+      setHeader: () => {},
+      end: (text) => resolve({ status: response.statusCode, text }),
+    };
+    answer(request, response);
+  });
 }

@@ -1,10 +1,10 @@
-/** The one PartiQL statement that the service makes, for the embedded DynamoDB, which knows none. */
+/** The one PartiQL statement that the service makes, alone or in a batch, for the embedded DynamoDB, which knows none. */
 const insert = /^INSERT INTO "([^"]+)" VALUE \{((?:'[^']+': \?(?:, )?)+)\}$/;
 
 /**
  * Creates an item as DynamoDB does for `INSERT INTO "TABLE" VALUE {'NAME': ?, …}`: by a put that fails if there is an
  * item with that key. One has the key's attributes at least, so it is there if one with any of the attributes is.
- * @param {{ Statement: string, Parameters: unknown[] }} input of ExecuteStatement.
+ * @param {{ Statement: string, Parameters: unknown[] }} input of ExecuteStatement, or of a member of a batch.
  * @returns the input of PutItem.
  * @throws {Error} for any other statement.
  */

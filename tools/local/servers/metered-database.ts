@@ -32,15 +32,18 @@ const kinds: Readonly<Record<string, keyof Units>> = {
   BatchWriteItem: "writes",
   // The one statement that the service makes is an INSERT.
   ExecuteStatement: "writes",
+  BatchExecuteStatement: "writes",
 };
 
 /** The least that a call takes, or a key of a batch. */
 const least: Units = { reads: 0.5, writes: 1 };
 
 const keysOfTable = z.looseObject({ Keys: z.array(z.unknown()) });
+const statement = z.looseObject({ Statement: z.string() });
 const input = z.looseObject({
   TableName: z.string().optional(),
   Statement: z.string().optional(),
+  Statements: z.array(statement).optional(),
   RequestItems: z.record(z.string(), z.union([keysOfTable, z.array(z.unknown())])).optional(),
 });
 type Input = z.output<typeof input>;
@@ -91,8 +94,10 @@ export async function openMeteredDatabase(
       buckets.get(table)?.[kind].charge(units - calls * least[kind]);
     }
     const { ConsumedCapacity: _, ...result } = said;
-    const left = answer.status === 200 ? later : undefined;
-    return { ...answer, body: JSON.stringify(withUnprocessed(result, kind, left)) };
+    if (answer.status !== 200 || later === undefined) return { ...answer, body: JSON.stringify(result) };
+    const partial =
+      asked.Statements === undefined ? withUnprocessed(result, kind, later) : withRefused(result, asked);
+    return { ...answer, body: JSON.stringify(partial) };
   };
 
   const server = createServer(async (request, response) => {
@@ -139,10 +144,16 @@ function divided(
   asked: Input,
   takes: (table: string) => boolean,
 ): { readonly now: Input | undefined; readonly later: Batch | undefined } {
-  const { RequestItems } = asked;
+  const { RequestItems, Statements } = asked;
+  if (Statements !== undefined) {
+    const refused = Statements.findIndex(({ Statement }) => !takes(tableOf(Statement)));
+    const count = refused === -1 ? Statements.length : refused;
+    const now = { ...asked, Statements: Statements.slice(0, count) };
+    return { now: count === 0 ? undefined : now, later: count === Statements.length ? undefined : {} };
+  }
   if (RequestItems === undefined) {
-    const TableName = asked.TableName ?? /"([^"]+)"/.exec(asked.Statement ?? "")?.[1];
-    const isTaken = TableName === undefined || takes(TableName);
+    const TableName = asked.TableName ?? tableOf(asked.Statement);
+    const isTaken = TableName === "" || takes(TableName);
     return { now: isTaken ? asked : undefined, later: isTaken ? undefined : {} };
   }
   const [now, later]: [Batch, Batch] = [{}, {}];
@@ -158,6 +169,11 @@ function divided(
     now: Object.keys(now).length === 0 ? undefined : { ...asked, RequestItems: now },
     later: Object.keys(later).length === 0 ? undefined : later,
   };
+}
+
+/** The table of a statement; empty without a statement. */
+function tableOf(statement = ""): string {
+  return /"([^"]+)"/.exec(statement)?.[1] ?? "";
 }
 
 function membersOf(wanted: Batch[string] | undefined): readonly unknown[] {
@@ -181,12 +197,7 @@ function chargedIn(
 }
 
 /** The result of a batch, with what was not executed because of the limit. */
-function withUnprocessed(
-  result: Readonly<Record<string, unknown>>,
-  kind: keyof Units,
-  later: Batch | undefined,
-) {
-  if (later === undefined) return result;
+function withUnprocessed(result: Readonly<Record<string, unknown>>, kind: keyof Units, later: Batch) {
   const name = kind === "reads" ? "UnprocessedKeys" : "UnprocessedItems";
   const before = z.record(z.string(), z.union([keysOfTable, z.array(z.unknown())])).parse(result[name] ?? {});
   const all = Object.entries(later).map(([table, left]) => {
@@ -194,4 +205,14 @@ function withUnprocessed(
     return [table, Array.isArray(left) ? members : { ...left, Keys: members }];
   });
   return { ...result, [name]: { ...before, ...Object.fromEntries(all) } };
+}
+
+/** The result of a batch of statements, with those that were not executed because of the limit. */
+function withRefused(
+  { Responses, ...result }: Readonly<Record<string, unknown>>,
+  { Statements = [] }: Input,
+) {
+  const executed = z.array(z.unknown()).parse(Responses);
+  const refused = { Error: { Code: "ThrottlingError", Message: "Throughput exceeds the current capacity" } };
+  return { ...result, Responses: Statements.map((_, index) => executed[index] ?? refused) };
 }
