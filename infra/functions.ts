@@ -305,7 +305,7 @@ export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, Functi
   "population-density/import-densities": {
     room: "distributed-import",
     tables: {
-      densities: ["BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"],
+      densities: ["BatchGetItem", "GetItem", "PartiQLInsert", "PutItem", "Query", "UpdateItem"],
       "density-imports": ["GetItem", "PutItem", "Query", "UpdateItem"],
     },
     variables: ["DENSITY_PRECISIONS", "DENSITY_K"],

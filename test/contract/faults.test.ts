@@ -136,7 +136,7 @@ async function store(tile: string): Promise<void> {
       const { weekday, ofDay } = week.hourOf(at / hour);
       const day = spanAt(typicalDay(weekday), ofDay);
       const hours = encodeTileDay(Array.from({ length: 24 }, (_, of) => (of === ofDay ? slots : undefined)));
-      items.push(marshall({ tile: `${precision}/${next}`, day, hours, madeFrom: [] }));
+      items.push(marshall({ tile: `${precision}/${next}`, day, hours, revision: 1 }));
     }
     next = neighbor(next, [0, 1]);
   }

@@ -217,9 +217,9 @@ async function storeEverything(good: string, broken: string): Promise<void> {
   hour.setEstimate(cellIn(1, 1), 500, 400, 600);
   const hours = encodeTileDay(Array.from({ length: 24 }, () => hour));
   for (const day of typicalSpans) {
-    await service.put("densities", { tile: `7/${good}`, day, hours, madeFrom: [] });
+    await service.put("densities", { tile: `7/${good}`, day, hours, revision: 1 });
     const damaged = { tile: `7/${broken}`, day, hours: Buffer.from("zq-damaged") };
-    await service.put("densities", { ...damaged, madeFrom: [] });
+    await service.put("densities", { ...damaged, revision: 1 });
   }
 }
 

@@ -102,6 +102,7 @@ describe("the stack of the import", () => {
       ["BatchGetItem", "densities"],
       ["GetItem", "densities"],
       ["GetItem", "density-imports"],
+      ["PartiQLInsert", "densities"],
       ["PutItem", "densities"],
       ["PutItem", "density-imports"],
       ["Query", "densities"],

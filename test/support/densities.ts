@@ -87,6 +87,7 @@ export async function putDay(
   const whole = readTileDay(encodeTileDay(hours, coverage));
   for (const span of spansOf(day)) {
     const ofSpan = encodeTileDay(hoursIn(span, hoursOf(whole)), whole.coverage);
-    await putItem(densities, { ...item, day: span, hours: ofSpan }, {}, AbortSignal.timeout(60_000));
+    const stored = { ...item, day: span, hours: ofSpan, revision: 1 };
+    await putItem(densities, stored, {}, AbortSignal.timeout(60_000));
   }
 }

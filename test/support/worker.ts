@@ -99,7 +99,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 async function breakTile(tile: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   for (const span of [1, 2, 3, 4, 5, 6, 7].flatMap((weekday) => spansOf(typicalDay(weekday)))) {
-    const item = { tile: `7/${tile}`, day: span, hours: Buffer.from("not a tile"), madeFrom: [] };
+    const item = { tile: `7/${tile}`, day: span, hours: Buffer.from("not a tile"), revision: 1 };
     await putItem(densityTable, item, {}, signal);
   }
 }

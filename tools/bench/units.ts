@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { hoursIn, spansOf } from "../../functions/population-density/tiles/span.ts";
 import {
+  createSpans,
   observedDay,
-  replaceSpan,
   tileName,
   typicalDay,
 } from "../../functions/population-density/tiles/store.ts";
@@ -84,10 +84,12 @@ async function storeCity(): Promise<void> {
   for (const [index, { geohash }] of coverOfCity().entries()) {
     const hours = made[index % made.length] ?? [];
     const tile = tileName(precision, geohash);
-    for (const span of days.flatMap(spansOf)) {
-      const item = { tile, day: span, hours: encodeTileDay(hoursIn(span, hours)) };
-      await replaceSpan(item, undefined, AbortSignal.timeout(60_000));
-    }
+    const items = days.flatMap(spansOf).map((span) => ({
+      tile,
+      day: span,
+      hours: encodeTileDay(hoursIn(span, hours)),
+    }));
+    await createSpans(items, AbortSignal.timeout(60_000));
   }
 }
 

@@ -1,4 +1,4 @@
-import { getItems, putItem } from "../../../shared/aws/database.ts";
+import { getItems, insertItems, putItem } from "../../../shared/aws/database.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
 import { densities, type NewTileSpan, type StoredTileSpan } from "./table.ts";
 import { readTileDay, type TileDay } from "./tile.ts";
@@ -94,21 +94,23 @@ export async function readSpans(
 }
 
 /**
- * Stores a span of a tile's day in place of the one that was read.
- * @param read undefined if there was none.
- * @returns false when it has changed since: nothing was written.
+ * Stores spans of tiles that were read and not found.
+ * @returns for each whether it is stored; where false, it is there by now and stays as it is.
  */
-export function replaceSpan(
-  span: Omit<NewTileSpan, "revision">,
-  read: StoredTileSpan | undefined,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const revision = (read?.revision ?? 0) + 1;
-  return putItem(densities, { ...span, revision }, conditionOf(read), signal);
+export function createSpans(spans: readonly NewTileSpan[], signal: AbortSignal): Promise<boolean[]> {
+  const items = spans.map((span) => ({ ...span, revision: 1 }));
+  return insertItems(densities, items, signal);
 }
 
-function conditionOf(read: StoredTileSpan | undefined) {
-  if (read === undefined) return { condition: "attribute_not_exists(tile)" };
-  if (read.revision === 0) return { condition: "attribute_exists(tile) AND attribute_not_exists(revision)" };
-  return { condition: "revision = :read", values: { ":read": read.revision } };
+/**
+ * Replaces a span of a tile's day by the one that was made from it.
+ * @returns false when it has changed since it was read: nothing was written.
+ */
+export function replaceSpan(
+  span: NewTileSpan,
+  { revision }: Pick<StoredTileSpan, "revision">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const condition = { condition: "revision = :read", values: { ":read": revision } };
+  return putItem(densities, { ...span, revision: revision + 1 }, condition, signal);
 }

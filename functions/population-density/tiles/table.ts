@@ -20,14 +20,14 @@ const storedTileSpan = z.object({
    */
   separate: z._default(z.boolean(), false),
   /** Counts the writes, so that none replaces what it has not read. */
-  revision: z._default(z.number(), 0),
+  revision: z.number(),
 });
 
 /** Some hours of a tile's day as the table holds them. */
 export type StoredTileSpan = z.infer<typeof storedTileSpan>;
 
-/** The same as it is written. */
-export type NewTileSpan = z.input<typeof storedTileSpan>;
+/** The same as imports make it. */
+export type NewTileSpan = Omit<z.input<typeof storedTileSpan>, "revision">;
 
 /**
  * Population densities: a span of a tile's day by the tile's precision and geohash, such as `7/u05kq`, and by the day

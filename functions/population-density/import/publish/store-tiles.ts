@@ -8,7 +8,14 @@ import { tileName, typicalDay } from "../../tiles/store.ts";
 import type { NewTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
 import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
-import { averagedItems, coveringItem, covers, type DayContext, mergedItems } from "./tile-items.ts";
+import {
+  averagedItems,
+  coveringItem,
+  covers,
+  type DayContext,
+  mergedItems,
+  type SpanItems,
+} from "./tile-items.ts";
 import { averagedSpan, forecastErrorsOf, ObservedHours, typicalSpansOf } from "./typical-spans.ts";
 
 /** The result of storing a day. */
@@ -103,29 +110,33 @@ async function storeTile(
   const isObserved = kind === "observed";
   const typicalSpans = isObserved ? typicalSpansOf(date, week) : [];
   let changed = 0;
-  const store = async (wanted: readonly NewTileSpan[]) => {
-    for (const item of wanted) if ((await spans.store(item, held)) && isAnswered(item.day)) changed++;
+  const store = async (items: readonly NewTileSpan[]) => {
+    changed += (await spans.store(items, held)).filter(({ day }) => isAnswered(day)).length;
   };
-  const own = new Map<string, NewTileSpan>();
+  const covering: NewTileSpan[] = [];
+  const ofDay: SpanItems[] = [];
   for (const span of spansOf(key)) {
     const ofWeek = isObserved ? typicalSpans.map((typical) => typical.span) : [span];
     const sameHours = ofWeek.filter((each) => spanOn(key, each) === span);
     if (isObserved) await spans.of([span, ...sameHours]);
-    await store(await coveringItems(spans, sameHours, coverage));
-    const { ofParts, merged } = await mergedItems(spans, span, tileIn(span, tile), coverage, ofTile);
-    await store([...ofParts, merged]);
-    own.set(span, merged);
+    covering.push(...(await coveringItems(spans, sameHours, coverage)));
+    ofDay.push(await mergedItems(spans, span, tileIn(span, tile), coverage, ofTile));
   }
-  const observed = new ObservedHours(spans, own);
+  await store([...covering, ...ofDay.flatMap(({ ofParts }) => ofParts)]);
+  await store(ofDay.map(({ merged }) => merged));
+  const observed = new ObservedHours(spans, new Map(ofDay.map(({ merged }) => [merged.day, merged])));
   const errors = isObserved
     ? await forecastErrorsOf(context, tile, coverage, spans, observed)
     : new ForecastErrors();
+  const ofWeek: SpanItems[] = [];
   for (const typical of typicalSpans) {
     const stored = (await spans.of([typical.span])).get(typical.span);
     const known = [...typical.dates, ...(stored?.madeFrom ?? [])];
     const averaged = await averagedSpan(typical, known, week, observed);
-    await store(averagedItems(name, typical.span, coverage, stored, averaged));
+    ofWeek.push(averagedItems(name, typical.span, coverage, stored, averaged));
   }
+  await store(ofWeek.flatMap(({ ofParts }) => ofParts));
+  await store(ofWeek.map(({ merged }) => merged));
   const items = spansOf(key).length * (weekdays.length + (isObserved ? 1 : 0));
   return { items, changed, errors: errors.list() };
 }

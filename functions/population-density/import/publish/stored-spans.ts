@@ -1,5 +1,5 @@
 import { siblingsOf } from "../../tiles/span.ts";
-import { readSpans, replaceSpan } from "../../tiles/store.ts";
+import { createSpans, readSpans, replaceSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
 
@@ -35,20 +35,38 @@ export class StoredSpans {
   }
 
   /**
-   * Stores a span unless the same is stored.
-   * @returns whether it was written.
+   * Stores those spans that are not stored as they are: new ones with a few calls, in no order. An import that ends
+   * meanwhile may have stored any of them.
+   * @returns those that were written.
    * @throws {ChangedMeanwhile} for a span that another import has written since it was read.
    */
-  async store(item: NewTileSpan, held: HeldDay): Promise<boolean> {
-    const before = (await this.of([item.day])).get(item.day);
-    if (isSame(item, before)) return false;
-    await held.hold();
-    if (!(await replaceSpan(item, before, inTime()))) {
-      // The answer to a call may be lost, and the call be made again: then it is the item that is there.
-      const [now] = await readSpans(this.tile, [item.day], inTime());
-      if (!isSame(item, now)) throw new ChangedMeanwhile(item.day);
+  async store(items: readonly NewTileSpan[], held: HeldDay): Promise<readonly NewTileSpan[]> {
+    const before = await this.of(items.map(({ day }) => day));
+    const changed = items.filter((item) => !isSame(item, before.get(item.day)));
+    const created = changed.filter(({ day }) => !before.has(day));
+    const refused: NewTileSpan[] = [];
+    if (created.length > 0) {
+      await held.hold();
+      const isStored = await createSpans(created, inTime());
+      refused.push(...created.filter((_, index) => isStored[index] === false));
     }
-    return true;
+    for (const item of changed) {
+      const replaced = before.get(item.day);
+      if (replaced === undefined) continue;
+      await held.hold();
+      if (!(await replaceSpan(item, replaced, inTime()))) refused.push(item);
+    }
+    await this.#refuseOthers(refused);
+    return changed;
+  }
+
+  /** The answer to a call may be lost, and the call be made again: then it is the item itself that is there. */
+  async #refuseOthers(refused: readonly NewTileSpan[]): Promise<void> {
+    if (refused.length === 0) return;
+    const days = refused.map(({ day }) => day);
+    const now = new Map((await readSpans(this.tile, days, inTime())).map((item) => [item.day, item]));
+    const other = refused.find((item) => !isSame(item, now.get(item.day)));
+    if (other !== undefined) throw new ChangedMeanwhile(other.day);
   }
 }
 

@@ -67,6 +67,14 @@ export async function storedParts(
   return parts;
 }
 
+/** The items of a span. */
+export interface SpanItems {
+  /** What each part has in it, if several share it; to be stored first. */
+  readonly ofParts: readonly NewTileSpan[];
+  /** What is published. */
+  readonly merged: NewTileSpan;
+}
+
 function itemHours({ hours }: Pick<StoredTileSpan, "hours">): (TileHour | undefined)[] {
   return hoursOf(readTileDay(hours));
 }
@@ -74,7 +82,7 @@ function itemHours({ hours }: Pick<StoredTileSpan, "hours">): (TileHour | undefi
 /**
  * The span with what the import publishes of its parts and what was published of the others. Hours that are not
  * counted now stay as they are stored. Of a tile with several parts, or in which anything is of no part, each part has
- * an item of its own, which is to be stored first.
+ * an item of its own.
  */
 export async function mergedItems(
   spans: StoredSpans,
@@ -82,7 +90,7 @@ export async function mergedItems(
   tile: AnonymousTile,
   coverage: Uint8Array,
   context: DayContext,
-): Promise<{ readonly ofParts: NewTileSpan[]; readonly merged: NewTileSpan }> {
+): Promise<SpanItems> {
   const item = (await spans.of([span])).get(span);
   const before = await storedParts(spans, item, context.parts);
   const beforeHours =
@@ -144,7 +152,7 @@ function partItem(
 
 /**
  * A weekday of which a day was observed, in a span: what was never observed stays as it is stored. What was counted as
- * typical gets items of its own, which are first: it must be there when another part of it comes.
+ * typical gets items of its own: it must be there when another part of it comes.
  */
 export function averagedItems(
   tile: string,
@@ -152,14 +160,14 @@ export function averagedItems(
   coverage: Uint8Array,
   stored: StoredTileSpan | undefined,
   { hours: averaged, madeFrom }: AveragedSpan,
-): NewTileSpan[] {
+): SpanItems {
   const before = stored && readTileDay(stored.hours);
   const hours = averaged.map((hour, index) => {
     const known = before?.openHour(index);
     return hour === undefined || known === undefined ? (hour ?? known) : filledUp(hour, known);
   });
   const ownParts = stored?.parts ?? [];
-  const item = {
+  const merged = {
     tile,
     day: span,
     hours: encodeTileDay(hours, before === undefined ? coverage : union(coverage, before.coverage)),
@@ -167,8 +175,8 @@ export function averagedItems(
     parts: ownParts,
     separate: stored?.separate === true || ownParts.length > 0,
   };
-  if (stored === undefined || stored.separate) return [item];
-  return [...ownParts.map((id) => partItem(tile, span, id, itemHours(stored), {})), item];
+  if (stored === undefined || stored.separate) return { ofParts: [], merged };
+  return { ofParts: ownParts.map((id) => partItem(tile, span, id, itemHours(stored), {})), merged };
 }
 
 /** An item that gives another weekday the same coverage, so that coverage does not depend on the weekday. */

@@ -1,7 +1,7 @@
 import { hourMilliseconds } from "../../../../shared/calendar.ts";
 import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
 import { typicalHourOf, weeksRemembered } from "../../privacy/typical-week.ts";
-import { type ForecastError, ForecastErrors, forecastErrorOf } from "../../tiles/forecast-error.ts";
+import { ForecastErrors, forecastErrorOf } from "../../tiles/forecast-error.ts";
 import { hoursIn, spanAt } from "../../tiles/span.ts";
 import { observedDay, typicalDay } from "../../tiles/store.ts";
 import type { NewTileSpan } from "../../tiles/table.ts";
@@ -143,30 +143,29 @@ export async function forecastErrorsOf(
   const errors = new ForecastErrors();
   for (const [ofDay, hour] of hoursOfDay(date).entries()) {
     if (parts[0]?.hours[ofDay] === undefined) continue;
-    const [published] = await observed.at([hour]);
-    if (published === undefined) continue;
-    const error = await errorOf(published, week.hourOf(hour), week, coverage, spans, observed);
+    const forecast = await forecastOf(week.hourOf(hour), week, spans, observed);
+    const [published] = forecast === undefined ? [] : await observed.at([hour]);
+    if (forecast === undefined || published === undefined) continue;
+    const error = forecastErrorOf(forecast.hour, published, coverage, forecast.weeks);
     if (error !== undefined) errors.add(precision, error);
   }
   return errors;
 }
 
-async function errorOf(
-  published: TileHour,
+/** What was stored of a typical hour, made from other days than its own; and from how many. */
+async function forecastOf(
   typical: TypicalHour,
   week: TypicalWeek,
-  coverage: Uint8Array,
   spans: StoredSpans,
   observed: ObservedHours,
-): Promise<ForecastError | undefined> {
+): Promise<{ readonly hour: TileHour; readonly weeks: number } | undefined> {
   const span = typicalSpanOf(typical);
   const stored = (await spans.of([span])).get(span);
   if (stored === undefined) return undefined;
   const { date } = typical;
   const others = datesOf(stored.madeFrom, typical, week).filter((each) => each !== date);
-  const forecast = stored.madeFrom.includes(date)
+  const hour = stored.madeFrom.includes(date)
     ? await typicalHourFrom(others, typical, week, observed)
     : readTileDay(stored.hours).openHour(typical.ofDay);
-  if (forecast === undefined) return undefined;
-  return forecastErrorOf(forecast, published, coverage, Math.min(others.length, weeksRemembered));
+  return hour && { hour, weeks: Math.min(others.length, weeksRemembered) };
 }

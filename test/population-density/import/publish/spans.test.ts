@@ -66,14 +66,15 @@ test("an import that failed at any write publishes the same when it is repeated"
 }, 300_000);
 
 /**
- * How many items of tiles an import writes.
- * @param failing the write that fails, from 1 on; none if absent.
+ * How many calls write an import's tiles.
+ * @param failing the call that ends the import when it has written some of its items, from 1 on; none if absent.
  */
 async function writesOf(store: (() => Promise<unknown>) | undefined, failing?: number): Promise<number> {
   let writes = 0;
-  const spied = beforeTileWrites(() => {
-    if (++writes === failing) throw new Error("killed");
-    return undefined;
+  const spied = beforeTileWrites(async ({ sendSome }) => {
+    if (++writes !== failing) return;
+    await sendSome();
+    throw new Error("killed");
   });
   try {
     await store?.();

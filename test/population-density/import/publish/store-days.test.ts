@@ -213,7 +213,7 @@ describe("a day that cannot be stored", () => {
       tile: tileName(7, tile),
       day: spanAt(typicalDay(2), 8),
       hours: new Uint8Array([9]),
-      madeFrom: [],
+      revision: 1,
     };
     await new DynamoDBClient({}).send(
       new PutItemCommand({ TableName: process.env.TABLE_DENSITIES, Item: marshall(broken) }),
