@@ -50,14 +50,20 @@ export function finestTile(
   const bounds = new Uint32Array(cellsPerTile).fill(1);
   const half = new Float64Array(cellsPerTile);
   const whole = hours.map(
-    (hour) =>
-      hour && { ...hour, half, suppressed: Uint8Array.from(hour.people, (count) => +(count < threshold)) },
+    (hour) => hour && { ...hour, half, suppressed: suppressedIn(hour.people, threshold) },
   );
   return {
     precision,
     geohash,
     parts: parts.map(({ part, coverage }) => ({ part, coverage, areas, bounds, hours: whole })),
   };
+}
+
+function suppressedIn(people: Float64Array, threshold: number): Uint8Array {
+  const suppressed = new Uint8Array(cellsPerTile);
+  // `Uint8Array.from` takes ten times as long.
+  for (let cell = 0; cell < cellsPerTile; cell++) suppressed[cell] = at(people, cell) < threshold ? 1 : 0;
+  return suppressed;
 }
 
 /** The area of each cell of a tile, in km². */
