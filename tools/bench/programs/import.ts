@@ -16,9 +16,12 @@ import { countedPeople, writeTexts } from "../import-data.ts";
 /** What is run; `path` is a file of rows or records. */
 export type ImportRun =
   | { readonly kind: "generate"; readonly path: string; readonly tiles: number }
-  | { readonly kind: "sort" | "density"; readonly path: string; readonly threads: number }
+  | { readonly kind: "sort"; readonly path: string; readonly threads: number }
+  | { readonly kind: "density"; readonly path: string; readonly threads: number; readonly store: Store }
   | { readonly kind: "parse"; readonly path: string }
-  | { readonly kind: "devices"; readonly path: string; readonly store: "none" | "embedded" };
+  | { readonly kind: "devices"; readonly path: string; readonly store: Store };
+
+type Store = "none" | "embedded";
 
 interface Command {
   readonly input: { readonly TableName?: string; readonly RequestItems?: Readonly<Record<string, unknown>> };
@@ -39,19 +42,21 @@ const embedded = new DynamoDBClient({});
 
 /** @returns how many rows or records there were. */
 async function measured(run: Exclude<ImportRun, { kind: "generate" }>): Promise<number> {
-  if (run.kind === "devices" && run.store === "embedded") {
-    return await withPatientCalls(() => importFile(devices, run.path));
-  }
-  useCall((call) => call(noStore));
-  if (run.kind === "devices") return await importFile(devices, run.path);
   if (run.kind === "parse") return await parsed(run.path);
   if (run.kind === "sort") return await sorted(run.path, run.threads);
+  const importing = () => (run.kind === "devices" ? importFile(devices, run.path) : imported(run));
+  if (run.store === "embedded") return await withPatientCalls(importing);
+  useCall((call) => call(noStore));
+  return await importing();
+}
+
+async function imported({ path, threads }: { readonly path: string; readonly threads: number }) {
   const { rows } = await importDensity({
-    files: [run.path],
+    files: [path],
     typical: false,
     precisions: [3, 4, 5, 6, 7],
     threshold: 10,
-    threads: run.threads,
+    threads,
   });
   return rows;
 }
