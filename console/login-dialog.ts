@@ -98,7 +98,8 @@ function loginForm(submit: HTMLButtonElement, message: string | undefined): HTML
       await logIn(email.value, password.value);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      problem.textContent = error.message;
+      problem.textContent =
+        error.status === 401 ? "The e-mail address or the password is wrong." : error.message;
     } finally {
       submit.disabled = false;
     }

@@ -4,6 +4,7 @@
 import "./style.css";
 import { assetUrl } from "./assets.ts";
 import { element } from "./dom.ts";
+import { loadPart } from "./lazy.ts";
 import { askForLogin, followLogin } from "./login-dialog.ts";
 import { restoreSession } from "./session.ts";
 
@@ -25,7 +26,7 @@ const loaders: Readonly<Record<View, () => Promise<void>>> = {
     await showReference();
   },
 };
-const loaded = new Map<View, Promise<void>>();
+const loaded = new Set<View>();
 
 /** The fragments of the addresses that views had when they were left. */
 const fragments = new Map<View, string>();
@@ -46,7 +47,10 @@ function show(view: View): void {
   }
   if (view === "reference") element<HTMLDialogElement>("login").close();
   else if (isFollowingLogin) askForLogin();
-  if (!loaded.has(view)) loaded.set(view, loaders[view]());
+  if (!loaded.has(view)) {
+    loaded.add(view);
+    void loadPart(element(view === "map" ? "panel" : "reference"), loaders[view]);
+  }
 }
 
 for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]")) {

@@ -1,27 +1,39 @@
 /** The map view: the panel with the form, and the answer on the map. */
-import { onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
+import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { AnswerView } from "./answer/answer-view.ts";
 import type { Densities } from "./answer/densities.ts";
+import type { ScaleName } from "./answer/legend.ts";
 import { resultPanel } from "./answer/result.ts";
 import { retrieveDensities } from "./answer/retrieval.ts";
+import { Asking } from "./asking.ts";
 import { announce, element, html } from "./dom.ts";
-import { ApiError } from "./http.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
+import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
-import { counted, separated } from "./numbers.ts";
+import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
-import { readAddress, type ViewState } from "./request/address.ts";
-import type { Area, Point } from "./request/area.ts";
+import { panel } from "./panel.ts";
+import { placesPanel } from "./places-panel.ts";
+import { readAddress, type ViewState, writeAddress } from "./request/address.ts";
+import { type Area, type Box, boxArea, type Point } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
-import type { Capabilities } from "./request/capabilities.ts";
-import { examplesIn } from "./request/examples.ts";
+import type { Capabilities, Coverage } from "./request/capabilities.ts";
+import { touchesCoverage } from "./request/covered.ts";
+import { type Example, examplesIn } from "./request/examples.ts";
 import { onGivenTexts } from "./request/import-way.ts";
 import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
+import type { City } from "./request/regions.ts";
 import { requestFold } from "./request/request-fold.ts";
-import { requestForm } from "./request/request-form.ts";
+import { type RequestForm, requestForm } from "./request/request-form.ts";
+import { largestCount } from "./request/validation.ts";
 import { currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
+import { useDataZone } from "./time.ts";
+
+/** Answers with at most as many cells × hours are asked for without a click, after a pause. */
+const askedForByItself = 12_000;
+const pauseMilliseconds = 900;
 
 /** Shows the map and, while somebody is logged in, the panel. */
 export async function showMapView(mapStyle: string): Promise<void> {
@@ -38,19 +50,32 @@ export async function showMapView(mapStyle: string): Promise<void> {
   });
 }
 
+/** What the panel has while somebody is logged in. */
+interface Form {
+  readonly capabilities: Capabilities;
+  readonly examples: readonly Example[];
+  readonly form: RequestForm;
+  readonly fold: ReturnType<typeof requestFold>;
+  /** Says that the numbers on view are not of what the form asks for. */
+  readonly outdated: HTMLElement;
+  readonly unread: HTMLElement;
+  readonly result: HTMLElement;
+}
+
 class MapView {
   readonly #map: DensityMap;
   readonly #panel = element("panel");
+  readonly #asking = new Asking();
+  #form: Form | undefined;
   #answer: AnswerView | undefined;
+  /** What the answer on view was asked for. */
+  #asked: Query | undefined;
   #drawing: Drawing | undefined;
-  /** Aborts the request in progress. */
-  #retrieval: AbortController | undefined;
-  /** Fills in and asks what the address names; undefined without a form. */
-  #openAddress: (() => void) | undefined;
-  /** Reads areas from texts; undefined without a form. */
-  #take: ((texts: readonly string[]) => void) | undefined;
   /** Start of the hour on view, or of the one that the address names. */
   #hour: Date | undefined;
+  /** The scale on view; undefined before the first answer. */
+  #scale: ScaleName | undefined;
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(map: DensityMap) {
     this.#map = map;
@@ -58,35 +83,53 @@ class MapView {
 
   /** Shows the panel, and the answer to its first request. */
   async open(): Promise<void> {
-    this.#panel.replaceChildren(html("p", { class: "note" }, "Reading what can be asked for…"));
+    this.#panel.replaceChildren(this.#asking.element);
     const login = currentLogin();
-    try {
-      const capabilities = await readCapabilities();
-      if (currentLogin() === login) this.#showPanel(capabilities);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (currentLogin() === login) this.#panel.replaceChildren(...this.#refusal(error));
-    }
+    const capabilities = await this.#asking.ask({
+      ask: readCapabilities,
+      text: "Reading what can be asked for…",
+    });
+    if (capabilities !== undefined && currentLogin() === login) this.#showPanel(capabilities);
     this.#map.drawBase();
   }
 
-  /** Shows what the address names, after somebody opened another one. */
+  /** Shows what the address names. */
   openAddress(): void {
-    this.#openAddress?.();
+    const { form, examples, fold, unread: note, result } = this.#form ?? {};
+    if (form === undefined) return;
+    const { state, unread } = readAddress(location.hash);
+    const [example] = examples ?? [];
+    const initial = example === undefined || this.#answer !== undefined ? {} : { areas: [example.area] };
+    this.#hour = state.hour;
+    this.#scale = keptState()?.scale ?? (state.areas === undefined ? this.#scale : "All answers");
+    form.fill({ ...initial, ...state });
+    note?.replaceChildren(...unreadNote(unread));
+    const query = form.query();
+    if (query === undefined) {
+      // The map is at other areas now: an earlier answer is not theirs.
+      this.#asking.clear();
+      this.#setAnswer(undefined);
+      result?.replaceChildren();
+      if (fold !== undefined) fold.element.open = true;
+    } else void this.#retrieve(query, { write: replaceAddress, folds: true });
   }
 
   /** Takes areas that were dropped on the page, or pasted. */
   take(texts: readonly string[]): void {
-    if (document.body.dataset.view === "map") this.#take?.(texts);
+    if (document.body.dataset.view !== "map" || this.#form === undefined) return;
+    const { fold, form } = this.#form;
+    fold.element.open = true;
+    form.take(texts);
+    fold.element.scrollIntoView({ block: "nearest" });
   }
 
   /** Removes everything that belongs to the previous login. */
   clear(): void {
-    this.#retrieval?.abort();
+    clearTimeout(this.#pause);
+    this.#asking.clear();
     this.#cancelDrawing();
     this.#setAnswer(undefined);
-    this.#openAddress = undefined;
-    this.#take = undefined;
+    this.#form = undefined;
     this.#map.showAreas([], []);
     this.#map.drawBase();
     this.#panel.replaceChildren();
@@ -104,68 +147,72 @@ class MapView {
 
   #showPanel(capabilities: Capabilities): void {
     const { coverage } = capabilities;
-    if (coverage !== undefined) this.#map.showCoverage(coverage);
+    useDataZone(capabilities.typicalWeek.timeZone);
+    const places = html("div");
+    if (coverage !== undefined) {
+      this.#map.showCoverage(coverage);
+      void this.#showPlaces(coverage, places);
+    }
     const examples = examplesIn(coverage);
     const form = requestForm({
       capabilities,
       examples,
       drawing: this.#areaDrawing(capabilities),
-      onAreas: (areas, outlines) => {
-        // What was wrong with another request says nothing of this one.
-        place.notice.querySelector("[role=alert]")?.remove();
-        this.#showAreas(areas, outlines);
-      },
-      onSubmit: (query) => void this.#retrieve(query, capabilities, place, pushAddress),
+      onAreas: (areas, outlines) => this.#showAreas(areas, outlines),
+      onChange: () => this.#followForm(),
+      onCoverage: () => this.#map.moveToCoverage(),
+      onSubmit: (query) => void this.#retrieve(query, { write: pushAddress, folds: true }),
     });
     const fold = requestFold(form.element, examples);
-    const place = {
-      notice: html("div", { class: "notice" }),
-      result: html("div", { class: "result" }),
-      fold: fold.fold,
-    };
+    const [outdated, unread, result] = [
+      html("div", { "aria-live": "polite" }),
+      html("div"),
+      html("div", { class: "result" }),
+    ];
+    this.#form = { capabilities, examples, form, fold, outdated, unread, result };
     this.#panel.replaceChildren(
-      place.notice,
+      html("div", { class: "notice" }, unread, this.#asking.element, outdated),
       fold.element,
-      place.result,
+      result,
+      places,
       operationList(),
       provenance(capabilities),
     );
-    this.#take = (texts) => {
-      fold.element.open = true;
-      form.take(texts);
-      fold.element.scrollIntoView({ block: "nearest" });
-    };
-    this.#openAddress = () => {
-      const { state, unread } = readAddress(location.hash);
-      const [example] = examples;
-      const initial = example === undefined || this.#answer !== undefined ? {} : { areas: [example.area] };
-      this.#hour = state.hour;
-      form.fill({ ...initial, ...state });
-      place.notice.replaceChildren(...unreadNote(unread));
-      const query = form.query();
-      if (query === undefined) {
-        // The map is at other areas now: an earlier answer is not theirs.
-        this.#retrieval?.abort();
-        this.#setAnswer(undefined);
-        place.result.replaceChildren();
-        fold.element.open = true;
-      } else void this.#retrieve(query, capabilities, place, replaceAddress);
-    };
-    this.#openAddress();
+    this.openAddress();
   }
 
-  /** Replaces the form in the panel if the API refuses to return its capabilities. */
-  #refusal(error: ApiError): HTMLElement[] {
-    if (error.status === 403) {
-      const advice = "Log out, and log in with an account that has it. The reference stays open.";
-      return [alertBox(error, html("p", { class: "note" }, advice))];
-    }
-    return [alertBox(error), html("button", { type: "button", click: () => this.open() }, "Try again")];
+  /** Draws the ground in detail, and names what is covered: what people ask for first does not wait for it. */
+  async #showPlaces(coverage: Coverage, place: HTMLElement): Promise<void> {
+    const detail = await detailAround(coverage);
+    this.#map.showDetail(detail);
+    const cities = await citiesAround(detail);
+    const show = (box: Box) => {
+      this.#map.moveToBox(box);
+      const area = boxArea(box);
+      if (area !== undefined) this.#form?.form.fill({ areas: [area] });
+    };
+    const onCity = ({ longitude, latitude }: City) => {
+      const around = {
+        west: longitude - 0.02,
+        south: latitude - 0.015,
+        east: longitude + 0.02,
+        north: latitude + 0.015,
+      };
+      const area = boxArea(around);
+      if (area !== undefined && touchesCoverage(area.boundary, coverage))
+        this.#form?.form.fill({ areas: [area] });
+      else {
+        this.#map.moveToBox(around, 10);
+        announce("This city is not covered.");
+      }
+    };
+    place.replaceChildren(placesPanel({ coverage, cities, onRegion: show, onCity }));
   }
 
   #areaDrawing(capabilities: Capabilities): AreaDrawing {
     const start: AreaDrawing["start"] = (initial, done) => {
       this.#cancelDrawing();
+      clearTimeout(this.#pause);
       this.#answer?.select(undefined);
       this.#drawing = new Drawing(this.#map, capabilities.area, initial, (area) => {
         this.#drawing = undefined;
@@ -186,66 +233,76 @@ class MapView {
   }
 
   /**
-   * Sends the requests of a query, aborting those in progress, and shows their answer. What is on the map stays there
-   * until then.
-   * @param write puts the state into the address once the answer is there
+   * Dims numbers that are not of what the form asks for any more, and asks for those that are: by itself after a pause
+   * where the answer is small, otherwise by a click.
    */
-  async #retrieve(
-    query: Query,
-    capabilities: Capabilities,
-    place: Place,
-    write: (state: ViewState) => void,
-  ): Promise<void> {
-    this.#retrieval?.abort();
-    const retrieval = new AbortController();
-    this.#retrieval = retrieval;
-    const progress = progressNote(() => {
-      retrieval.abort();
-      const note = html("p", { class: "note", tabindex: -1 }, "Cancelled.");
-      progress.element.replaceWith(note);
-      note.focus();
-      announce("Cancelled.");
-    });
-    const notes = [...place.notice.querySelectorAll(".unread")];
-    place.notice.replaceChildren(...notes, progress.element);
-    announce("Asking…");
-    const requests = requestsOf(query);
-    try {
-      const densities = await retrieveDensities(requests, retrieval.signal, (index) =>
-        progress.show(index, requests.length),
-      );
-      if (retrieval.signal.aborted) return;
-      place.notice.replaceChildren(...notes);
-      this.#show(densities, query, capabilities, place.result);
-      const hasCells = densities.geohashes.length > 0;
-      place.fold(query, hasCells);
-      // On a phone, the form is below the map.
-      if (hasCells) element("stage").scrollIntoView({ block: "start" });
-      write({ ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) });
-    } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") return;
-      if (!(error instanceof ApiError)) throw error;
-      announce("");
-      place.notice.replaceChildren(
-        ...notes,
-        alertBox(
-          error,
-          html("p", { class: "note" }, html("code", {}, error.code)),
-          this.#answer !== undefined && html("p", { class: "note" }, "The map shows the answer before it."),
-          // What the API says is wrong with a request is wrong with it the next time.
-          error.status !== 400 &&
-            html(
-              "button",
-              { type: "button", click: () => this.#retrieve(query, capabilities, place, write) },
-              "Try again",
-            ),
-        ),
-      );
-    }
+  #followForm(): void {
+    clearTimeout(this.#pause);
+    const asked = this.#asked;
+    const query = this.#form?.form.query();
+    const isOutdated = asked !== undefined && textOf(asked) !== textOf(query);
+    this.#showOutdated(isOutdated, query);
+    if (!isOutdated || query === undefined || sizeOf(query) > askedForByItself) return;
+    this.#pause = setTimeout(
+      () => void this.#retrieve(query, { write: pushAddress, folds: false }),
+      pauseMilliseconds,
+    );
   }
 
-  #show(densities: Densities, query: Query, capabilities: Capabilities, place: HTMLElement): void {
+  #showOutdated(isOutdated: boolean, query: Query | undefined): void {
+    const { outdated, result } = this.#form ?? {};
+    for (const one of [element("timeline"), element("legend"), result])
+      one?.toggleAttribute("inert", isOutdated);
+    element("map-view").classList.toggle("is-outdated", isOutdated);
+    if (isOutdated) this.#answer?.select(undefined);
+    const note =
+      query === undefined || sizeOf(query) > askedForByItself
+        ? "The numbers are of the former request. Show densities to ask for this one."
+        : "The numbers are of the former request. This one is asked for in a moment.";
+    outdated?.replaceChildren(...(isOutdated ? [html("p", { class: "warning" }, note)] : []));
+  }
+
+  /**
+   * Sends the requests of a query, ending those in progress, and shows their answer. What is on the map stays there
+   * until then.
+   */
+  async #retrieve(query: Query, { write, folds }: Showing): Promise<void> {
+    clearTimeout(this.#pause);
+    const { capabilities, fold } = this.#form ?? {};
+    if (capabilities === undefined || fold === undefined) return;
+    const requests = requestsOf(query);
+    const densities = await this.#asking.ask({
+      ask: (signal, say) =>
+        retrieveDensities(requests, capabilities.typicalWeek, signal, (index) => {
+          if (requests.length > 1) say(`Asking for area ${index + 1} of ${requests.length}…`);
+        }),
+      isCancellable: true,
+      afterFailure: () =>
+        this.#answer === undefined ? undefined : "The map shows the answer to the former request.",
+    });
+    if (densities === undefined || this.#form === undefined) return;
+    this.#showOutdated(false, query);
+    this.#show(densities, query, capabilities);
+    const hasCells = densities.geohashes.length > 0;
+    fold.describe(query);
+    if (hasCells && folds) fold.close();
+    // On a phone, the form is below the map.
+    if (hasCells && folds) element("stage").scrollIntoView({ block: "start" });
+    write(this.#stateOf(query), { scale: this.#scaleOf(query) });
+  }
+
+  #stateOf(query: Query): ViewState {
+    return { ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) };
+  }
+
+  /** One area has a scale of its own; several, and an address that was opened, have the common one. */
+  #scaleOf({ areas }: Query): ScaleName {
+    return this.#scale ?? (areas.length > 1 ? "All answers" : "This answer");
+  }
+
+  #show(densities: Densities, query: Query, capabilities: Capabilities): void {
     this.#setAnswer(undefined);
+    this.#asked = query;
     const threshold = capabilities.suppressionThreshold;
     const onCell = (index: number) => {
       this.select(index);
@@ -256,78 +313,81 @@ class MapView {
     const quality = capabilities.forecastQuality.find(({ precision }) => precision === query.precision);
     const requests = requestsOf(query);
     const result = resultPanel({ densities, requests, threshold, quality, onCell, onCoverage });
-    place.replaceChildren(result.element);
+    this.#form?.result.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
       announce(result.note);
       return;
     }
     const { hours } = densities;
-    const onHour = (index: number) => {
-      result.showHour(index);
-      this.#hour = hours[index]?.start;
-      if (this.#answer !== undefined) replaceAddress({ ...query, ...(this.#hour && { hour: this.#hour }) });
-    };
-    const hour = Math.max(
-      0,
-      hours.findIndex(({ start }) => start.getTime() === this.#hour?.getTime()),
-    );
-    const closeCell = () => this.select(undefined);
-    this.#setAnswer(new AnswerView({ map: this.#map, densities, threshold, hour, onHour, closeCell }));
-    const size = `${counted(densities.geohashes.length, "cell")}, ${counted(densities.hours.length, "hour")} on the map.`;
+    const replace = () => replaceAddress(this.#stateOf(query), { scale: this.#scaleOf(query) });
+    const shown = new AnswerView({
+      map: this.#map,
+      densities,
+      threshold,
+      hour: Math.max(
+        0,
+        hours.findIndex(({ start }) => start.getTime() === this.#hour?.getTime()),
+      ),
+      scale: this.#scaleOf(query),
+      onHour: (index) => {
+        result.showHour(index);
+        this.#hour = hours[index]?.start;
+        if (this.#answer !== undefined) replace();
+      },
+      onScale: (scale) => {
+        this.#scale = scale;
+        replace();
+      },
+      closeCell: () => this.select(undefined),
+      onZone: () => this.#show(densities, query, capabilities),
+    });
+    this.#setAnswer(shown);
+    const size = `${counted(densities.geohashes.length, "cell")}, ${counted(hours.length, "hour")} on the map.`;
     announce(`${size} ${result.note}`.trim());
   }
 
   #setAnswer(answer: AnswerView | undefined): void {
     this.#answer?.remove();
     this.#answer = answer;
+    if (answer === undefined) this.#asked = undefined;
   }
 }
 
-/** Where the panel says how a request goes, and what its answer is. */
-interface Place {
-  readonly notice: HTMLElement;
-  readonly result: HTMLElement;
-  /** Says in a line what was asked for, into which it folds the form if there is an answer to see. */
-  readonly fold: (query: Query, hasAnswer: boolean) => void;
+/** How an answer is shown. */
+interface Showing {
+  /** Puts the state into the address once the answer is there. */
+  readonly write: typeof pushAddress;
+  /** Whether the form is folded into a line above the answer. */
+  readonly folds: boolean;
 }
 
-/** Says that the API is being asked, with a button that cancels. */
-function progressNote(cancel: () => void) {
-  const text = html("span");
-  const show = (index: number, count: number) => {
-    text.textContent = count > 1 ? `Asking for area ${index + 1} of ${count}…` : "Asking…";
-  };
-  const button = html("button", { type: "button", click: cancel }, "Cancel");
-  return { element: html("div", { class: "progress row spread" }, text, button), show };
+/** A query as a text, to compare it with another one. */
+function textOf(query: Query | undefined): string | undefined {
+  return query && writeAddress(query);
+}
+
+/** The cells × hours of all areas together. */
+function sizeOf(query: Query): number {
+  return largestCount(query, query.precision) * query.areas.length * query.hours;
 }
 
 /** Names the members of the address that cannot be read. */
 function unreadNote(names: readonly string[]): HTMLElement[] {
   if (names.length === 0) return [];
-  return [
-    html("p", { class: "warning unread" }, `The address has parts that cannot be read: ${names.join(", ")}.`),
-  ];
-}
-
-/** Shows an error of the API, with further details. */
-function alertBox(error: ApiError, ...details: readonly (HTMLElement | false)[]): HTMLElement {
-  return html(
-    "div",
-    { class: "problem", role: "alert" },
-    html("p", {}, separated(error.message)),
-    ...details,
-  );
+  return [html("p", { class: "warning" }, `The address has parts that cannot be read: ${names.join(", ")}.`)];
 }
 
 /** Shows the source of the numbers. */
 function provenance({ provenance: sources }: Capabilities): HTMLElement {
-  const title = "Where the numbers come from";
-  return html(
-    "section",
-    { class: "provenance note", "aria-label": title },
-    sources.length > 0 && html("h2", {}, title),
-    sources.length > 0 && html("p", {}, "In all that is covered, the latest first:"),
+  return panel(
+    "Where the numbers come from",
+    { name: "note", isOpen: true },
+    html(
+      "p",
+      {},
+      sources.length > 0 ? "In all that is covered, the latest first:" : "No import has said it.",
+    ),
     ...sources.map(({ source, licence }) =>
       html("p", {}, licence === undefined ? source : `${source} (${licence})`),
     ),

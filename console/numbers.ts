@@ -1,5 +1,4 @@
 const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const rough = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
 const short = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 
 /** A number without decimals, its thousands separated: `1,234`. */
@@ -7,9 +6,10 @@ export function whole(value: number): string {
   return grouped.format(value);
 }
 
-/** A large number in three digits: `453K`. */
+/** A large number in three digits: `2.05 M`, `453 k`. */
 export function compact(value: number): string {
-  return rough.format(value);
+  if (value >= 999_500) return `${short.format(value / 1_000_000)} M`;
+  return value >= 1_000 ? `${short.format(value / 1_000)} k` : short.format(value);
 }
 
 /** A text with separators in its large numbers: `40000 cells` is `40,000 cells`. */
@@ -30,4 +30,9 @@ export function counted(count: number, noun: string): string {
 /** An area with its unit, to three digits: `0.0163 km²`. */
 export function squareKilometres(km2: number): string {
   return `${short.format(km2)} km²`;
+}
+
+/** A share in two digits: `25 %`. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(2))} %`;
 }

@@ -2,6 +2,7 @@
 import { html } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { counted } from "./numbers.ts";
+import { panel } from "./panel.ts";
 import { callApi } from "./session.ts";
 import { timeLabel } from "./time.ts";
 
@@ -28,15 +29,13 @@ export function operationList(): HTMLElement {
     place.replaceChildren(html("p", { class: "note" }, "Reading…"));
     place.replaceChildren(...(await readPage()));
   };
-  const details = html(
-    "details",
-    { class: "operations", toggle: () => void (details.open ? read() : undefined) },
-    html("summary", {}, "Your operations"),
+  return panel(
+    "Your operations",
+    { name: "operations", onOpen: () => void read() },
     html("p", { class: "note" }, "Requests with a sink, of the last day."),
     place,
     html("button", { type: "button", click: read }, "Refresh"),
   );
-  return details;
 }
 
 /** One page of operations, with a button for the next one, or the API's error. */

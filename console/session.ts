@@ -2,7 +2,7 @@
  * The session of the logged-in user. The browser keeps its token with the tab, so that a reload does not end it, and no
  * longer than the tab. Tabs of the same page share a login while both are open; a logout is for all that share it.
  */
-import { ApiError, send } from "./http.ts";
+import { ApiError, fetchFrom, send } from "./http.ts";
 
 /** The logged-in user and the access token. */
 export interface Login {
@@ -86,6 +86,8 @@ export function useToken(token: string): boolean {
 interface Claims {
   readonly client_id?: unknown;
   readonly sub?: unknown;
+  /** Separated by spaces. */
+  readonly scope?: unknown;
   /** Seconds since 1970. */
   readonly exp?: unknown;
 }
@@ -108,7 +110,7 @@ export function logOut(): void {
 }
 
 /** Ends the session whose token was not accepted; does nothing if it has ended, or another one has begun since. */
-export function endSession(token: string): void {
+function endSession(token: string): void {
   if (login?.token === token) logOut();
 }
 
@@ -139,6 +141,32 @@ export async function callApi(
     if (error instanceof ApiError && error.status === 401) endSession(token);
     throw error;
   }
+}
+
+/** Calls the API with the token, and returns a response of any status. A 401 ends the session of that token. */
+export async function fetchWithToken(path: string, options: RequestInit): Promise<Response> {
+  const token = login?.token ?? "";
+  const headers = { ...options.headers, authorization: `Bearer ${token}` };
+  const response = await fetchFrom(path, { ...options, headers });
+  if (response.status === 401) endSession(token);
+  return response;
+}
+
+/** Where a scope leads on this page. */
+const placesOfScopes = {
+  "population-density-data:": { name: "Density map", href: "./" },
+  "qos-profiles:": { name: "QoS profiles", href: "reference#retrieveQosProfiles" },
+  "number-recycling:": { name: "Number recycling", href: "reference#checkNumberRecycling" },
+  "device-identifier:": { name: "Device", href: "reference#retrieveIdentifier" },
+} as const;
+
+/** What the token permits, as far as it says so. */
+export function allowedPlaces(): readonly { readonly name: string; readonly href: string }[] {
+  const scope = login === undefined ? undefined : claimsOf(login.token)?.scope;
+  const scopes = typeof scope === "string" ? scope.split(" ") : [];
+  return Object.entries(placesOfScopes)
+    .filter(([prefix]) => scopes.some((one) => one.startsWith(prefix)))
+    .map(([, place]) => place);
 }
 
 /** The login that the tab had before its reload, if its token has not expired. */

@@ -23,6 +23,7 @@ export function themeColours() {
     land: colour("map-land"),
     border: colour("map-border"),
     coverage: colour("map-coverage"),
+    outside: colour("map-outside"),
     park: colour("map-park"),
     open: colour("map-open"),
     label: colour("map-label"),

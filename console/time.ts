@@ -1,34 +1,99 @@
-/** Formats times for display, in the browser's time zone. */
+/** Formats times for display, in the time zone that people have chosen. */
 
 const hourMilliseconds = 3_600_000;
 
-const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
-const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short", hour: "2-digit" });
+interface Formats {
+  readonly hour: Intl.DateTimeFormat;
+  readonly day: Intl.DateTimeFormat;
+  readonly weekday: Intl.DateTimeFormat;
+  readonly name: Intl.DateTimeFormat;
+  readonly parts: Intl.DateTimeFormat;
+}
+
+/** The zone of the data, or the browser's where the service names none. */
+let dataZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+let isUtc = false;
+let formats = formatsOf(dataZone);
+
+function formatsOf(timeZone: string): Formats {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle: "h23", ...options });
+  return {
+    hour: format({ hour: "2-digit", minute: "2-digit" }),
+    day: format({ weekday: "short", day: "numeric", month: "short" }),
+    weekday: format({ weekday: "long" }),
+    name: format({ timeZoneName: "short", hour: "2-digit" }),
+    parts: format({
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+    }),
+  };
+}
+
+/** Formats times in the time zone of the data from now on, unless UTC is chosen. */
+export function useDataZone(timeZone: string | undefined): void {
+  dataZone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  chooseUtc(isUtc);
+}
+
+/** Formats times in UTC, or in the zone of the data. */
+export function chooseUtc(chosen: boolean): void {
+  isUtc = chosen;
+  formats = formatsOf(chosen ? "UTC" : dataZone);
+}
+
+/** Whether times are in UTC because somebody has chosen it. */
+export function isUtcChosen(): boolean {
+  return isUtc;
+}
+
+/** The zone of the data, such as `Europe/Paris`. */
+export function nameOfDataZone(): string {
+  return dataZone;
+}
 
 /** `Sun, 22 Nov, 09:00–10:00`. */
 export function hourLabel(start: Date, end: Date): string {
-  return `${day.format(start)}, ${hour.format(start)}–${hour.format(end)}`;
+  return `${dayLabel(start)}, ${clockLabel(start)}–${clockLabel(end)}`;
 }
 
 /** `Sun, 22 Nov, 09:00`. */
 export function timeLabel(moment: Date): string {
-  return `${day.format(moment)}, ${hour.format(moment)}`;
+  return `${dayLabel(moment)}, ${clockLabel(moment)}`;
 }
 
 /** `09:00`. */
 export function clockLabel(moment: Date): string {
-  return hour.format(moment);
+  return formats.hour.format(moment);
 }
 
 /** `Sun, 22 Nov`. */
 export function dayLabel(moment: Date): string {
-  return day.format(moment);
+  return formats.day.format(moment);
 }
 
-/** The browser's time zone, such as `CET`. */
-export function zoneName(): string {
-  return zone.formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value ?? "local time";
+/** `Sunday`. */
+export function weekdayOf(moment: Date): string {
+  return formats.weekday.format(moment);
+}
+
+/** The hour of the day, from 0 to 23. */
+export function hourOfDay(moment: Date): number {
+  return Number(partsOf(moment).hour);
+}
+
+/** The date, `2026-11-22`. */
+export function dateOf(moment: Date): string {
+  const { year, month, day } = partsOf(moment);
+  return `${year}-${month}-${day}`;
+}
+
+/** The time zone of formatted times at a moment, such as `CET`. */
+export function zoneName(moment = new Date()): string {
+  return formats.name.formatToParts(moment).find(({ type }) => type === "timeZoneName")?.value ?? dataZone;
 }
 
 /** The start of the hour some hours after the current one. */
@@ -43,6 +108,19 @@ export function afterHours(start: Date, hours: number): Date {
 
 /** A time as the value of `<input type="datetime-local">`. */
 export function inputValue(moment: Date): string {
-  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
+  const { hour, minute } = partsOf(moment);
+  return `${dateOf(moment)}T${hour}:${minute}`;
+}
+
+/** The time of a value of `<input type="datetime-local">`; undefined for an empty one. */
+export function momentOf(value: string): Date | undefined {
+  const asUtc = new Date(`${value}Z`).getTime();
+  if (Number.isNaN(asUtc)) return undefined;
+  const offsetAt = (time: number) => new Date(`${inputValue(new Date(time))}Z`).getTime() - time;
+  // The offset before a change of the clocks may be another one than the offset after it.
+  return new Date(asUtc - offsetAt(asUtc - offsetAt(asUtc)));
+}
+
+function partsOf(moment: Date): Readonly<Record<string, string>> {
+  return Object.fromEntries(formats.parts.formatToParts(moment).map(({ type, value }) => [type, value]));
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type Plugin } from "esbuild";
+import { groundPieces } from "./console/ground-pieces.ts";
 import { outlines } from "./console/outlines.ts";
 import { places } from "./console/places.ts";
 
@@ -40,17 +41,22 @@ function assetOf(file: string, text: string): Asset {
  */
 export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();
+  const pieces = new Map(
+    [...(await groundPieces())].map(([square, text]) => [square, assetOf(`ground.${square}.json`, text)]),
+  );
+  const index = Object.fromEntries([...pieces].map(([square, { name }]) => [square, name]));
   const others = {
     mapShared: map.shared,
     mapWorker: map.worker,
     outlines: assetOf("outlines.json", await outlines()),
     places: assetOf("places.json", await places()),
+    pieces: assetOf("pieces.json", JSON.stringify(index)),
     icon: assetOf("icon.svg", await readFile(join(sources, "icon.svg"), "utf8")),
     licences: assetOf("licences.txt", await licences()),
   };
   const names = Object.fromEntries(Object.entries(others).map(([key, { name }]) => [key, name]));
   const bundled = await bundlePage(map, names);
-  const assets = [...Object.values(others), ...bundled];
+  const assets = [...Object.values(others), ...pieces.values(), ...bundled];
   const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
   const page = (await readFile(join(sources, "index.html"), "utf8"))
     .replace("{style}", entry(/^main-\w+\.css$/))

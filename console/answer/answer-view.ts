@@ -1,9 +1,13 @@
 import { element } from "../dom.ts";
+import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
+import { percent, whole } from "../numbers.ts";
+import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { placeCell, showCell } from "./cell-card.ts";
-import type { Densities } from "./densities.ts";
-import { hideLegend, type ScaleName, showLegend, unfoldLegend } from "./legend.ts";
-import { fixedScale, type Scale, scaleOf } from "./scale.ts";
+import { cellArea } from "./cells.ts";
+import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
+import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
+import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "./scale.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {
@@ -13,38 +17,57 @@ interface AnswerOptions {
   readonly threshold: number;
   /** The hour that is shown first. */
   readonly hour: number;
+  /** The scale that is shown first. */
+  readonly scale: ScaleName;
   /** Called for every hour that is shown, including the first. */
   readonly onHour: (hour: number) => void;
+  readonly onScale: (scale: ScaleName) => void;
   /** Called when the user closes the card of the cell. */
   readonly closeCell: () => void;
+  /** Called when times are shown in another time zone. */
+  readonly onZone: () => void;
 }
-
-/** The scale that the user chose last; it stays over answers. */
-let chosenScale: ScaleName = "All answers";
 
 /** An answer on the map: its cells, the legend, the timeline, and the card of a cell. */
 export class AnswerView {
   readonly #options: AnswerOptions;
   readonly #ownScale: Scale;
   readonly #timeline: Timeline;
+  #name: ScaleName;
   #hour = 0;
+  /** The hour that others are compared with, and the scale of their differences from it. */
+  #base: { readonly hour: number; readonly scale: Scale } | undefined;
+  #isPlaying = false;
   #selected: number | undefined;
 
   constructor(options: AnswerOptions) {
     const { map, densities } = options;
     this.#options = options;
+    this.#name = options.scale;
     const published = densities.hours.flatMap(({ values }) => values.flatMap(({ density }) => density ?? []));
     this.#ownScale = scaleOf(published);
     map.cells.show(densities, this.#scale);
     this.showLegend();
-    this.#timeline = new Timeline(densities, (hour) => this.#showHour(hour), options.hour);
+    this.#timeline = new Timeline({
+      densities,
+      initial: options.hour,
+      onHour: (hour) => this.#showHour(hour),
+      onPlaying: (isPlaying) => {
+        this.#isPlaying = isPlaying;
+        map.cells.hideEdges(isPlaying);
+      },
+      onBase: (hour) => this.#compareWith(hour),
+      onZone: options.onZone,
+    });
     map.library.on("move", this.#placeCell);
     map.library.on("resize", this.#placeCell);
+    map.onHover((index, x, y) => this.#hover(index, x, y));
     addEventListener("keydown", this.#onKey);
   }
 
   get #scale(): Scale {
-    return chosenScale === "All answers" ? fixedScale : this.#ownScale;
+    if (this.#base !== undefined) return this.#base.scale;
+    return this.#name === "All answers" ? fixedScale : this.#ownScale;
   }
 
   /** Shows the card of a cell; hides it for undefined. */
@@ -59,10 +82,12 @@ export class AnswerView {
   showLegend(): void {
     showLegend({
       scale: this.#scale,
-      name: chosenScale,
+      name: this.#name,
       threshold: this.#options.threshold,
+      hasPartlyCovered: this.#options.densities.coveredShares.some(isPartlyCovered),
       onScale: (name) => this.#chooseScale(name),
     });
+    this.#showHistogram();
   }
 
   remove(): void {
@@ -70,6 +95,8 @@ export class AnswerView {
     this.#timeline.remove();
     map.library.off("move", this.#placeCell);
     map.library.off("resize", this.#placeCell);
+    map.onHover(undefined);
+    hideTooltip();
     removeEventListener("keydown", this.#onKey);
     this.select(undefined);
     map.cells.show(undefined, this.#scale);
@@ -77,23 +104,63 @@ export class AnswerView {
   }
 
   #chooseScale(name: ScaleName): void {
-    chosenScale = name;
-    const { map, densities } = this.#options;
-    map.cells.showScale(this.#scale);
-    map.cells.showHour(densities.hours[this.#hour]?.values ?? []);
+    this.#name = name;
+    this.#options.onScale(name);
+    this.#showCells();
     this.showLegend();
     element("legend").querySelector<HTMLInputElement>("input:checked")?.focus();
   }
 
+  #compareWith(hour: number | undefined): void {
+    const { hours } = this.#options.densities;
+    const values = hour === undefined ? undefined : hours[hour]?.values;
+    if (hour === undefined || values === undefined) this.#base = undefined;
+    else {
+      const differences = hours.flatMap((one) =>
+        one.values.flatMap(({ density }, index) => {
+          const before = values[index]?.density;
+          return density === undefined || before === undefined ? [] : [density - before];
+        }),
+      );
+      this.#base = { hour, scale: differenceScaleOf(differences) };
+    }
+    this.showLegend();
+  }
+
   #showHour(hour: number): void {
-    const { map, densities, onHour } = this.#options;
-    const shown = densities.hours[hour];
-    if (shown === undefined) return;
+    if (this.#options.densities.hours[hour] === undefined) return;
     this.#hour = hour;
-    map.cells.showHour(shown.values);
+    this.#showCells();
+    this.#showHistogram();
+    hideTooltip();
     element("map").dataset.hour = String(hour);
-    onHour(hour);
+    this.#options.onHour(hour);
     this.#showCell();
+  }
+
+  #showCells(): void {
+    const [hour, base, scale] = [this.#hour, this.#base?.hour, this.#scale];
+    this.#options.map.cells.showHour({ hour, base, scale, fades: this.#isPlaying });
+  }
+
+  #showHistogram(): void {
+    const { hours } = this.#options.densities;
+    const base = this.#base === undefined ? undefined : hours[this.#base.hour]?.values;
+    const counts = Array.from({ length: this.#scale.breaks.length + 1 }, () => 0);
+    for (const [index, value] of (hours[this.#hour]?.values ?? []).entries()) {
+      const state = stateOf(value, base?.[index], this.#scale);
+      if (state >= 0) counts[state] = (counts[state] ?? 0) + 1;
+    }
+    showHistogram(counts, this.#scale);
+  }
+
+  /** Says what is known of the cell under the pointer. */
+  #hover(index: number | undefined, x: number, y: number): void {
+    const { densities, threshold } = this.#options;
+    const geohash = index === undefined ? undefined : densities.geohashes[index];
+    const value = index === undefined ? undefined : densities.hours[this.#hour]?.values[index];
+    if (geohash === undefined || value === undefined) hideTooltip();
+    else showTooltip(x, y, cellLines(value, geohash, densities.coveredShares[index ?? 0] ?? 1, threshold));
   }
 
   #showCell(): void {
@@ -117,4 +184,18 @@ export class AnswerView {
     this.#options.closeCell();
     if (hadFocus) this.#options.map.library.getCanvas().focus();
   };
+}
+
+/** What a tooltip says of a cell: people, density, range, and how much of it is covered. */
+function cellLines(value: Value, geohash: string, share: number, threshold: number): string[] {
+  const { dataType, density, min, max } = value;
+  if (dataType === "NO_DATA") return ["No data"];
+  if (density === undefined || min === undefined || max === undefined) {
+    return [`Below ${threshold} people`, "not published"];
+  }
+  return [
+    `About ${whole(density * cellArea(geohash))} people`,
+    `${whole(density)} per km² (${whole(min)}–${whole(max)})`,
+    isPartlyCovered(share) ? `${percent(share)} covered` : "",
+  ];
 }

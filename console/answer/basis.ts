@@ -1,9 +1,11 @@
 /** What the numbers of an hour are made from. */
+import { percent } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
+import type { Hour } from "./densities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 
-/** Observed in that hour, of a typical weekday, some of each, or nothing stored. */
+/** Observed in that hour, of the same day of a typical week, some of each, or nothing stored. */
 export type Basis = (typeof bases)[number];
 
 /** Parses the header `x-density-basis`, such as `OBSERVED;hours=20, TYPICAL;hours=4`: the basis of each hour. */
@@ -27,22 +29,24 @@ export function haveOneBasis(bases: readonly Basis[]): boolean {
   return new Set(bases.filter((basis) => basis !== "NONE")).size <= 1;
 }
 
-/** A basis in words: `typical weekday`; nothing for an hour of which nothing is stored. */
-export function basisText(basis: Basis): string {
-  const texts = { OBSERVED: "observed", TYPICAL: "typical weekday", MIXED: "partly observed", NONE: "" };
+/** What an hour is made from, in words: `typical Sunday`; nothing for an hour of which nothing is stored. */
+export function basisText({ basis, typicalDay }: Pick<Hour, "basis" | "typicalDay">): string {
+  const typical = `typical ${typicalDay}`;
+  const texts = {
+    OBSERVED: "observed",
+    TYPICAL: typical,
+    MIXED: `partly observed, else ${typical}`,
+    NONE: "",
+  };
   return texts[basis];
 }
 
-/** How far typical weekdays were from what was observed, wherever that was: a sentence; undefined if nothing was compared. */
+/** How far typical days were from what was observed, wherever that was: a sentence; undefined if nothing was compared. */
 export function qualityText(quality: ForecastQuality | undefined): string | undefined {
   if (quality?.wape === undefined) return undefined;
   const { days, wape, withinRange } = quality;
   return (
-    `In all that is covered, typical weekdays were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
+    `In all that is covered, typical days were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
     `and ${percent(withinRange)} of the observed numbers were in their ranges.`
   );
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(2))} %`;
 }

@@ -1,12 +1,12 @@
 /** The card of a cell: its values in the current hour, and a chart of all hours. */
 import { element, html } from "../dom.ts";
-import { squareKilometres, whole } from "../numbers.ts";
+import { percent, squareKilometres, whole } from "../numbers.ts";
 import { hourLabel, timeLabel } from "../time.ts";
 import { basisText } from "./basis.ts";
 import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
-import type { Densities, Value } from "./densities.ts";
+import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
 import { foldLegend } from "./legend.ts";
 
 interface ShownCell {
@@ -66,10 +66,10 @@ function cellCard(
   isOpen: boolean,
 ): HTMLElement | undefined {
   const geohash = densities.geohashes[index];
-  const { start, end, values, basis = "NONE" } = densities.hours[hour] ?? {};
-  const value = values?.[index];
-  if (geohash === undefined || start === undefined || end === undefined || value === undefined)
-    return undefined;
+  const shown = densities.hours[hour];
+  const value = shown?.values[index];
+  if (geohash === undefined || shown === undefined || value === undefined) return undefined;
+  const made = basisText(shown);
   const title = html(
     "h2",
     { id: "cell-title" },
@@ -85,8 +85,9 @@ function cellCard(
       title,
       html("button", { type: "button", class: "close", "aria-label": "Close the cell", click: close }, "×"),
     ),
-    html("p", { class: "note" }, hourLabel(start, end), basis !== "NONE" && ` · ${basisText(basis)}`),
+    html("p", { class: "note" }, hourLabel(shown.start, shown.end), made !== "" && ` · ${made}`),
     html("p", { class: "figure" }, describe(value, threshold)),
+    coverageNote(value, densities.coveredShares[index] ?? 1),
     figures(value, cellArea(geohash)),
     densities.hours.some(({ values: all }) => all[index]?.density !== undefined) &&
       cellChart(densities, index, hour),
@@ -109,6 +110,13 @@ function describe({ dataType, density = 0 }: Value, threshold: number): string {
   return dataType === "LOW_DENSITY"
     ? `Below ${threshold} people: not published`
     : `${whole(density)} people per km²`;
+}
+
+/** Says how much of a cell at the edge is covered, and how dense that part is. */
+function coverageNote({ density }: Value, share: number): HTMLElement | false {
+  if (!isPartlyCovered(share)) return false;
+  const there = density === undefined ? "" : `; there about ${whole(density / share)} per km²`;
+  return html("p", { class: "note coverage-note" }, `${percent(share)} covered${there}`);
 }
 
 /** The area of a cell and, if its density is published, range and people. */

@@ -50,17 +50,14 @@ export function cellChart({ hours }: Densities, index: number, hour: number): SV
 }
 
 function axesFor(values: readonly Value[]): Axes {
-  const published = values.flatMap(({ min, max }) =>
-    min === undefined || max === undefined ? [] : [min, max],
-  );
-  const ticks = ticksFor(Math.min(...published), Math.max(...published));
-  const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
+  const ticks = ticksFor(Math.max(...values.flatMap(({ max }) => max ?? [])));
+  const high = ticks.at(-1) ?? 1;
   const step = (width - margin.left - margin.right) / values.length;
   return {
     step,
     ticks,
     x: (hour) => margin.left + (hour + 0.5) * step,
-    y: (density) => bottom - ((density - low) / (high - low)) * (bottom - margin.top),
+    y: (density) => bottom - (density / high) * (bottom - margin.top),
   };
 }
 

@@ -1,5 +1,6 @@
 import { html } from "../dom.ts";
 import { whole } from "../numbers.ts";
+import { panel } from "../panel.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { whileOpen } from "./while-open.ts";
 
@@ -27,12 +28,7 @@ export function densestCells({ geohashes }: Densities, onCell: (index: number) =
     html("th", { scope: "col" }, "Cell"),
     html("th", { scope: "col", class: "number" }, "People per km²"),
   );
-  const element = html(
-    "details",
-    {},
-    html("summary", {}, "Densest cells"),
-    html("table", {}, html("thead", {}, head), rows),
-  );
+  const element = panel("Densest cells", {}, html("table", {}, html("thead", {}, head), rows));
   return {
     element,
     showHour: whileOpen(element, (hour) => rows.replaceChildren(...densestOf(hour).map(row))),

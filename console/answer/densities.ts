@@ -1,16 +1,21 @@
 /** An answer of the API, by hour and cell. */
+import type { FeatureCollection, Polygon } from "geojson";
+import type { TypicalWeek } from "../request/capabilities.ts";
 import { type Basis, combinedBasis } from "./basis.ts";
 import { cellArea } from "./cells.ts";
+import { typicalDayOf } from "./typical-day.ts";
 
 /** The kinds of values of a cell in an hour. */
 type DataType = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
 
-interface CellBody {
+/** The values of a cell in an answer as GeoJSON, hour by hour; `null` without an estimate. */
+interface CellValues {
   readonly geohash: string;
-  readonly dataType: DataType;
-  readonly pplDensity?: number;
-  readonly minPplDensity?: number;
-  readonly maxPplDensity?: number;
+  readonly dataType: readonly DataType[];
+  readonly pplDensity: readonly (number | null)[];
+  readonly minPplDensity: readonly (number | null)[];
+  readonly maxPplDensity: readonly (number | null)[];
+  readonly coveredShare: readonly number[];
 }
 
 /** A response to `POST /populationdensitydata/retrieve`: its body, and what its hours are made from. */
@@ -19,17 +24,16 @@ export interface DensityAnswer {
   readonly bases: readonly Basis[];
 }
 
-/** The response body of `POST /populationdensitydata/retrieve`. */
-export interface DensityBody {
+/**
+ * The body of `POST /populationdensitydata/retrieve` as GeoJSON. Unlike JSON it says of each cell which share of it is
+ * covered, and has half the size.
+ */
+export interface DensityBody extends FeatureCollection<Polygon, CellValues> {
   readonly status: string;
-  readonly timedPopulationDensityData: readonly {
-    readonly startTime: string;
-    readonly endTime: string;
-    readonly cellPopulationDensityData: readonly CellBody[];
-  }[];
+  readonly intervals: readonly { readonly startTime: string; readonly endTime: string }[];
 }
 
-/** One cell in one hour; the numbers are people per km². */
+/** One cell in one hour; the numbers are people per km² of the whole cell. */
 export interface Value {
   readonly dataType: DataType;
   readonly density?: number;
@@ -47,28 +51,40 @@ export interface Hour {
   /** The total people of cells with a published density: density times area. */
   readonly people: number;
   readonly basis: Basis;
+  /** The day of the typical week that the hour has, such as `Sunday`. */
+  readonly typicalDay: string;
 }
 
 /** An answer. */
 export interface Densities {
   readonly status: string;
   readonly geohashes: readonly string[];
+  /** The share of each cell that is covered, in the order of the cells: the greatest of all hours. */
+  readonly coveredShares: readonly number[];
   readonly hours: readonly Hour[];
 }
 
 /** Parses the answers for some areas in the same hours. A cell of several areas counts once. */
-export function parseDensities(...answers: readonly DensityAnswer[]): Densities {
-  const { status, timedPopulationDensityData } = merged(answers.map(({ body }) => body));
-  const cells = timedPopulationDensityData[0]?.cellPopulationDensityData ?? [];
+export function parseDensities(answers: readonly DensityAnswer[], week: TypicalWeek): Densities {
+  const bodies = answers.map(({ body }) => body);
+  const features = bodies.flatMap((body) => body.features);
+  const cells = [...new Map(features.map(({ properties }) => [properties.geohash, properties])).values()];
   const geohashes = cells.map(({ geohash }) => geohash);
   const areas = geohashes.map(cellArea);
-  const hours = timedPopulationDensityData.map(({ startTime, endTime, cellPopulationDensityData }, hour) => ({
-    start: new Date(startTime),
-    end: new Date(endTime),
-    basis: combinedBasis(answers.map(({ bases }) => bases[hour])),
-    ...summarize(cellPopulationDensityData, areas),
-  }));
-  return { status, geohashes, hours };
+  // An area of which nothing is covered has no hours.
+  const { intervals = [] } = bodies.find((body) => body.intervals.length > 0) ?? {};
+  return {
+    status: combinedStatus(bodies.map(({ status }) => status)),
+    geohashes,
+    coveredShares: cells.map(({ coveredShare }) => Math.max(0, ...coveredShare)),
+    hours: intervals.map(({ startTime, endTime }, hour) => ({
+      start: new Date(startTime),
+      end: new Date(endTime),
+      basis: combinedBasis(answers.map(({ bases }) => bases[hour])),
+      typicalDay: typicalDayOf(new Date(startTime), week),
+      ...summarize(cells, areas, hour),
+    })),
+  };
 }
 
 /** The status of several areas together. */
@@ -77,35 +93,29 @@ export function combinedStatus(ofAreas: readonly string[]): string {
   return others.length > 0 ? "PART_OF_AREA_NOT_SUPPORTED" : status;
 }
 
-/** One answer with the cells of all; they are the same in every hour. */
-function merged(answers: readonly DensityBody[]): DensityBody {
-  const status = combinedStatus(answers.map((answer) => answer.status));
-  // An area of which nothing is covered has no hours.
-  const lists = answers.map(({ timedPopulationDensityData: hours }) => hours);
-  const [first = []] = lists.filter((hours) => hours.length > 0);
-  const hours = first.map((hour, index) => {
-    const cells = lists.flatMap((list) => list[index]?.cellPopulationDensityData ?? []);
-    const byGeohash = new Map(cells.map((cell) => [cell.geohash, cell]));
-    return { ...hour, cellPopulationDensityData: [...byGeohash.values()] };
-  });
-  return { status, timedPopulationDensityData: hours };
+/** Whether a part of a cell, but not all of it, is covered. */
+export function isPartlyCovered(share: number): boolean {
+  return share > 0 && share < 1;
 }
 
-function summarize(cells: readonly CellBody[], areas: readonly number[]) {
+function summarize(cells: readonly CellValues[], areas: readonly number[], hour: number) {
   const counts = { NO_DATA: 0, LOW_DENSITY: 0, DENSITY_ESTIMATION: 0 };
   let people = 0;
-  for (const [index, { dataType, pplDensity = 0 }] of cells.entries()) {
-    counts[dataType]++;
-    people += pplDensity * (areas[index] ?? 0);
-  }
-  return { values: cells.map(parseValue), counts, people };
+  const values = cells.map((cell, index) => {
+    const value = hourValue(cell, hour);
+    counts[value.dataType]++;
+    people += (value.density ?? 0) * (areas[index] ?? 0);
+    return value;
+  });
+  return { values, counts, people };
 }
 
-function parseValue({ dataType, pplDensity, minPplDensity, maxPplDensity }: CellBody): Value {
+function hourValue({ dataType, pplDensity, minPplDensity, maxPplDensity }: CellValues, hour: number): Value {
+  const [density, min, max] = [pplDensity[hour], minPplDensity[hour], maxPplDensity[hour]];
   return {
-    dataType,
-    ...(pplDensity === undefined ? {} : { density: pplDensity }),
-    ...(minPplDensity === undefined ? {} : { min: minPplDensity }),
-    ...(maxPplDensity === undefined ? {} : { max: maxPplDensity }),
+    dataType: dataType[hour] ?? "NO_DATA",
+    ...(typeof density === "number" ? { density } : {}),
+    ...(typeof min === "number" ? { min } : {}),
+    ...(typeof max === "number" ? { max } : {}),
   };
 }

@@ -5,6 +5,7 @@ import {
 } from "../../functions/population-density/summary/ground-risk.ts";
 import { html } from "../dom.ts";
 import { squareKilometres, whole } from "../numbers.ts";
+import { panel } from "../panel.ts";
 import { hourLabel } from "../time.ts";
 import { cellArea } from "./cells.ts";
 import type { Densities, Hour } from "./densities.ts";
@@ -40,10 +41,9 @@ export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
     html("th", { scope: "col", class: "number" }, "Cells"),
     html("th", { scope: "col", class: "number" }, "Area"),
   );
-  const element = html(
-    "details",
-    { class: "ground-risk" },
-    html("summary", {}, "Ground risk"),
+  const element = panel(
+    "Ground risk",
+    { name: "ground-risk" },
     html(
       "p",
       { class: "note" },

@@ -1,12 +1,12 @@
 import { element, html } from "../dom.ts";
-import { dots, hatching, swatchOf } from "../map/patterns.ts";
-import { whole } from "../numbers.ts";
+import { dots, hatching, strokes, swatchOf } from "../map/patterns.ts";
+import { compact, counted, whole } from "../numbers.ts";
 import { segments } from "../request/segments.ts";
 import { isDark } from "../theme.ts";
 import { cellOpacity, coloursOf, type Scale } from "./scale.ts";
 
-/** The scales to choose from: the same for all answers, or made for the one that is shown. */
-const scaleNames = ["All answers", "This answer"] as const;
+/** The scales to choose from: made for the answer that is shown, or the same for all answers. */
+const scaleNames = ["This answer", "All answers"] as const;
 
 /** The name of a scale. */
 export type ScaleName = (typeof scaleNames)[number];
@@ -16,35 +16,55 @@ interface LegendOptions {
   readonly name: ScaleName;
   /** Smaller counts are not published. */
   readonly threshold: number;
+  /** Whether a cell of the answer is covered in part. */
+  readonly hasPartlyCovered: boolean;
   /** Called when the user chooses another scale. */
   readonly onScale: (name: ScaleName) => void;
 }
 
-/** Shows the meaning of the map's colours, patterns and lines. */
-export function showLegend({ scale, name, threshold, onScale }: LegendOptions): void {
+/** Shows the meaning of the map's colours, patterns and lines. The colours stay when the rest is folded. */
+export function showLegend({ scale, name, threshold, hasPartlyCovered, onScale }: LegendOptions): void {
   const place = element("legend");
   const isOpen = place.querySelector("details")?.open ?? matchMedia("(min-width: 760px)").matches;
   const choice = segments("scale", scaleNames, name, onScale);
   choice.setAttribute("role", "group");
-  choice.setAttribute("aria-labelledby", "scale-label");
+  choice.setAttribute("aria-label", "Scale of colours");
   place.replaceChildren(
     html(
-      "details",
-      { class: "card legend", open: isOpen },
-      html("summary", { click: leaveToUser }, "People per km²"),
+      "section",
+      { class: "card legend", "aria-label": "Legend" },
+      html("h2", {}, scale.isOfDifferences ? "More or fewer people per km²" : "People per km²"),
+      ramp(scale),
       html(
-        "ul",
-        {},
-        ...classRows(scale).toReversed(),
-        patternRow(hatching(), `Below ${threshold} people: not published`),
-        patternRow(dots(), "No data"),
-        lineRow("area-line", "Edge of the area"),
-        lineRow("coverage-line", "Edge of what is covered"),
+        "details",
+        { open: isOpen },
+        html("summary", { click: leaveToUser }, "Patterns and lines"),
+        html(
+          "ul",
+          { class: "symbols" },
+          patternRow(hatching(), `Below ${threshold} people: not published`),
+          patternRow(dots(), "No data"),
+          hasPartlyCovered && patternRow(strokes(), "Covered in part"),
+          lineRow("area-line", "Edge of the area"),
+          lineRow("coverage-line", "Edge of what is covered"),
+        ),
+        !scale.isOfDifferences && choice,
       ),
-      html("p", { class: "note", id: "scale-label" }, "One scale for"),
-      choice,
     ),
   );
+}
+
+/** Shows how many cells have each colour in the hour that is shown. */
+export function showHistogram(counts: readonly number[], scale: Scale): void {
+  const max = Math.max(1, ...counts);
+  for (const [index, item] of [...element("legend").querySelectorAll<HTMLElement>(".ramp li")].entries()) {
+    const count = counts[index] ?? 0;
+    const bar = item.querySelector<HTMLElement>(".count");
+    if (bar !== null) bar.style.height = `${count === 0 ? 0 : Math.max(4, (100 * count) / max)}%`;
+    const text = item.querySelector(".hidden-text");
+    if (text !== null) text.textContent = `${classText(index, scale)}: ${counted(count, "cell")}`;
+    item.title = text?.textContent ?? "";
+  }
 }
 
 /** Whether the legend was open before it was folded for a card. */
@@ -79,19 +99,40 @@ export function hideLegend(): void {
   element("legend").replaceChildren();
 }
 
-/** One row for each class of the scale, in ascending order. */
-function classRows({ breaks }: Scale): HTMLElement[] {
-  return coloursOf({ breaks }, isDark()).map((colour, index) => {
-    const swatch = html("span", { class: "swatch" });
+/** The colours in ascending order, each with the share of cells that have it above, and the bounds below. */
+function ramp(scale: Scale): HTMLElement {
+  const items = coloursOf(scale, isDark()).map((colour, index) => {
+    const swatch = html("span", { class: "colour" });
     swatch.style.backgroundColor = colour;
     swatch.style.opacity = String(cellOpacity);
-    return html("li", {}, swatch, classText(breaks[index - 1], breaks[index]));
+    const bar = html("span", { class: "count" });
+    bar.style.backgroundColor = colour;
+    return html(
+      "li",
+      {},
+      html("span", { class: "counts-of-class" }, bar),
+      swatch,
+      html("span", { class: "hidden-text" }, classText(index, scale)),
+      boundLabel(index, scale),
+    );
   });
+  return html("ul", { class: "ramp" }, ...items);
 }
 
-function classText(from: number | undefined, to: number | undefined): string {
-  if (from === undefined) return to === undefined ? "All" : `Below ${whole(to)}`;
-  return to === undefined ? `${whole(from)} and more` : `${whole(from)}–${whole(to)}`;
+/** The upper bound of a class, at its right edge; where there are many classes, every other one. */
+function boundLabel(index: number, { breaks, isOfDifferences = false }: Scale): HTMLElement | false {
+  const bound = breaks[index];
+  if (bound === undefined || (breaks.length > 5 && index % 2 === 1)) return false;
+  const sign = bound < 0 ? "−" : isOfDifferences ? "+" : "";
+  const text = sign + compact(Math.abs(bound)).replace(" ", "");
+  return html("span", { class: "bound", "aria-hidden": "true" }, text);
+}
+
+function classText(index: number, { breaks }: Scale): string {
+  const [from, to] = [breaks[index - 1], breaks[index]];
+  const text = (bound: number) => whole(bound).replace("-", "−");
+  if (from === undefined) return to === undefined ? "All" : `Below ${text(to)}`;
+  return to === undefined ? `${text(from)} and more` : `${text(from)} to ${text(to)}`;
 }
 
 function patternRow(pattern: ImageData, text: string): HTMLElement {

@@ -1,3 +1,4 @@
+import type { TypicalWeek } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { callApi } from "../session.ts";
 import { parseBases } from "./basis.ts";
@@ -13,15 +14,22 @@ export const retrievalPath = "populationdensitydata/retrieve";
  */
 export async function retrieveDensities(
   requests: readonly DensityRequest[],
+  week: TypicalWeek,
   signal: AbortSignal,
   onNext: (index: number) => void,
 ): Promise<Densities> {
   const answers: DensityAnswer[] = [];
   for (const [index, request] of requests.entries()) {
     onNext(index);
-    const response = await callApi(retrievalPath, { method: "POST", body: JSON.stringify(request), signal });
+    const body = JSON.stringify(request);
+    const response = await callApi(retrievalPath, {
+      method: "POST",
+      body,
+      accept: "application/geo+json",
+      signal,
+    });
     const bases = parseBases(response.headers.get("x-density-basis"));
     answers.push({ body: (await response.json()) as DensityBody, bases });
   }
-  return parseDensities(...answers);
+  return parseDensities(answers, week);
 }

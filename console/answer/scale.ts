@@ -1,29 +1,52 @@
-/** Scales of densities: classes, with colours that can be told apart with any colour vision. */
+/** Scales of densities and of their differences: classes, with colours that can be told apart with any colour vision. */
 
-/** The Viridis colours (CC0), in ascending order of density. */
-const viridis = ["#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725"] as const;
+/** Magma (CC0), in ascending order of density, at steps of a tenth. */
+const magma = [
+  "#000004",
+  "#140e36",
+  "#3b0f70",
+  "#641a80",
+  "#8c2981",
+  "#b73779",
+  "#de4968",
+  "#f7705c",
+  "#fe9f6d",
+  "#fecf92",
+  "#fcfdbf",
+] as const;
+
+/** The part of Magma that stands out from the ground, from dark to bright. */
+const shownPart = { from: 0.15, to: 0.98 } as const;
+
+/** From fewer people, purple, to more, orange, on a light and on a dark ground (PuOr of ColorBrewer, extended). */
+const purpleToOrange = {
+  light: ["#542788", "#8073ac", "#b2abd2", "#d8daeb", "#f2f2f2", "#fee0b6", "#fdb863", "#e08214", "#b35806"],
+  dark: ["#cfc4f7", "#a294dd", "#7768b3", "#4b4276", "#2b323b", "#6b4a1d", "#a8691a", "#e0912f", "#ffc97d"],
+} as const;
 
 /** How opaque cells with a density are, on the map and in its legend. */
-export const cellOpacity = 0.75;
+export const cellOpacity = 0.85;
 
 /** The largest number of classes. */
-export const classCount = viridis.length;
+export const classCount = 9;
 
 /** Classes of densities, in people per km². */
 export interface Scale {
   /** The lower bounds of all classes but the first, ascending; round numbers. */
   readonly breaks: readonly number[];
+  /** Whether it is one of differences, as many classes below zero as above. */
+  readonly isOfDifferences?: boolean;
 }
 
 /** The scale that is the same for all answers, so that two of them can be compared. */
-export const fixedScale: Scale = { breaks: [1_000, 2_000, 5_000, 10_000, 20_000, 50_000] };
+export const fixedScale: Scale = { breaks: [250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000] };
 
 /** Round numbers between 1 and 10: each class ends at one of them times a power of ten. */
 const roundDigits = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10] as const;
 
 /** Divides densities into classes of about equal size, between round numbers; similar densities yield fewer classes. */
 export function scaleOf(densities: readonly number[]): Scale {
-  const sorted = [...densities].sort((one, other) => one - other);
+  const sorted = Float64Array.from(densities).sort();
   const [min = 0, max = 0] = [sorted[0], sorted.at(-1)];
   const breaks: number[] = [];
   for (let index = 1; index < classCount; index++) {
@@ -33,11 +56,26 @@ export function scaleOf(densities: readonly number[]): Scale {
   return { breaks };
 }
 
+/** Divides differences into as many classes below zero as above, with little change in the middle. */
+export function differenceScaleOf(differences: readonly number[]): Scale {
+  const sizes = Float64Array.from(differences, Math.abs).filter((size) => size > 0);
+  sizes.sort();
+  const steps = [0.3, 0.6, 0.85, 0.96].map((share) =>
+    nearestRound(sizes[Math.floor(share * sizes.length)] ?? 0),
+  );
+  const ends = steps.filter((step, index) => step > (index === 0 ? 0 : (steps[index - 1] ?? 0)));
+  return { breaks: [...ends.map((end) => -end).reverse(), ...ends], isOfDifferences: true };
+}
+
 function nearestRound(value: number): number {
   if (value <= 0) return 0;
   const unit = 10 ** Math.floor(Math.log10(value));
   const distance = (digits: number) => Math.abs(digits * unit - value);
-  return roundDigits.reduce((one, other) => (distance(other) < distance(one) ? other : one)) * unit;
+  return Number(
+    (roundDigits.reduce((one, other) => (distance(other) < distance(one) ? other : one)) * unit).toPrecision(
+      3,
+    ),
+  );
 }
 
 /** The class of a density, from 0. */
@@ -47,12 +85,28 @@ export function classOf(density: number, { breaks }: Scale): number {
   return index;
 }
 
-/** The colours of a scale's classes. The highest class has the most contrast with the background. */
-export function coloursOf({ breaks }: Scale, isDark: boolean): readonly string[] {
-  const ordered = isDark ? viridis : viridis.toReversed();
-  const last = Math.max(1, breaks.length);
-  return Array.from({ length: breaks.length + 1 }, (_, index) => {
-    const place = breaks.length === 0 ? classCount - 1 : Math.round((index * (classCount - 1)) / last);
-    return ordered[place] ?? ordered[0];
-  });
+/** The colours of a scale's classes. The highest class has the most contrast with the ground. */
+export function coloursOf({ breaks, isOfDifferences = false }: Scale, isDark: boolean): readonly string[] {
+  const { from, to } = shownPart;
+  const colourAt = (place: number) => {
+    if (isOfDifferences) return mixed(isDark ? purpleToOrange.dark : purpleToOrange.light, place);
+    return mixed(magma, from + (isDark ? place : 1 - place) * (to - from));
+  };
+  const alone = isOfDifferences ? 0.5 : 0.7;
+  return Array.from({ length: breaks.length + 1 }, (_, index) =>
+    colourAt(breaks.length === 0 ? alone : index / breaks.length),
+  );
+}
+
+/** The colour at a place between 0 and 1 in a row of colours. */
+function mixed(colours: readonly string[], place: number): string {
+  const at = place * (colours.length - 1);
+  const [low, high] = [colours[Math.floor(at)], colours[Math.ceil(at)]].map(bytesOf);
+  const share = at - Math.floor(at);
+  const bytes = (low ?? []).map((byte, index) => Math.round(byte + share * ((high?.[index] ?? byte) - byte)));
+  return `#${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function bytesOf(colour = "#000000"): number[] {
+  return (colour.match(/[\da-f]{2}/g) ?? []).map((digits) => Number.parseInt(digits, 16));
 }

@@ -7,9 +7,13 @@ import type {
 } from "maplibre-gl";
 import type { ThemeColours } from "../theme.ts";
 import { bold, italic, regular } from "./fonts.ts";
+import type { PieceProperties } from "./ground-grid.ts";
 import type { OutlineProperties, PlaceProperties } from "./places.ts";
 
 type Kind = PlaceProperties["kind"];
+
+/** The zoom from which pieces of the ground are drawn: at lower ones, their squares would show. */
+const detailZoom = 5;
 
 /** The zoom at which the parts of the demo's city are named instead of the city. */
 const partsZoom = 10.5;
@@ -24,6 +28,7 @@ function groundLayers({ water, land, border, park, open }: ThemeColours): LayerS
     { id: "water", type: "background", paint: { "background-color": water } },
     { ...ofOutline("land"), id: "land", type: "fill", paint: { "fill-color": land } },
     { ...ofOutline("border"), id: "borders", type: "line", paint: { "line-color": border, "line-width": 1 } },
+    ...detailLayers(water, land, border),
     { ...ofKind("open"), id: "open-ground", type: "fill", paint: { "fill-color": open } },
     { ...ofKind("park"), id: "parks", type: "fill", paint: { "fill-color": park } },
     {
@@ -32,6 +37,35 @@ function groundLayers({ water, land, border, park, open }: ThemeColours): LayerS
       type: "line",
       layout: { "line-cap": "round", "line-join": "round" },
       paint: { "line-color": water, "line-width": riverWidth },
+    },
+  ];
+}
+
+/** The ground in detail, which covers that of the overview where there is any. */
+function detailLayers(water: string, land: string, border: string): LayerSpecification[] {
+  const ofPiece = (kind: PieceProperties["kind"]) => ({
+    source: "detail" as const,
+    minzoom: detailZoom,
+    filter: ["==", ["get", "kind"], kind] satisfies FilterSpecification,
+  });
+  return [
+    {
+      ...ofPiece("sea"),
+      id: "detail-sea",
+      type: "fill",
+      paint: { "fill-color": water, "fill-antialias": false },
+    },
+    {
+      ...ofPiece("land"),
+      id: "detail-land",
+      type: "fill",
+      paint: { "fill-color": land, "fill-antialias": false },
+    },
+    {
+      ...ofPiece("border"),
+      id: "detail-borders",
+      type: "line",
+      paint: { "line-color": border, "line-width": 1.2, "line-dasharray": [4, 2] },
     },
   ];
 }
@@ -76,6 +110,8 @@ function nameLayers({ label, riverLabel, parkLabel, land }: ThemeColours): Layer
   };
   return [
     names("river", riverLabel, { minzoom: 11, ...italic, "symbol-placement": "line", "symbol-spacing": 420 }),
+    names("country", label, countryText),
+    townNames(label, land),
     names("city", label, cityText),
     names("overview", label, { ...cityText, maxzoom: partsZoom }),
     names("quarter", label, { minzoom: 13.5, ...regular }),
@@ -86,12 +122,43 @@ function nameLayers({ label, riverLabel, parkLabel, land }: ThemeColours): Layer
   ];
 }
 
+/** Names of the cities in pieces of the ground. */
+function townNames(label: string, land: string): LayerSpecification {
+  return {
+    id: "town-names",
+    type: "symbol",
+    source: "detail",
+    minzoom: 7.5,
+    filter: ["==", ["get", "kind"], "town"],
+    layout: {
+      ...regular,
+      "text-field": ["get", "name"],
+      "text-max-width": 7,
+      "symbol-sort-key": ["-", ["get", "people"]],
+      "text-padding": 5,
+    },
+    paint: { "text-color": label, "text-halo-color": land, "text-halo-width": 1.6 },
+  };
+}
+
 type NameOptions = SymbolLayerSpecification["layout"] & {
   readonly minzoom: number;
   readonly maxzoom?: number;
 };
 
 const isLarge: ExpressionSpecification = [">=", ["get", "people"], 1_000_000];
+
+/** Names of countries, the largest first, until there are cities enough. */
+const countryText: NameOptions = {
+  ...regular,
+  minzoom: 2,
+  maxzoom: 6.5,
+  "text-size": ["interpolate", ["linear"], ["zoom"], 2, 10.5, 6, 15],
+  "text-transform": "uppercase",
+  "text-letter-spacing": 0.12,
+  "symbol-sort-key": ["-", ["get", "size"]],
+  "text-padding": 8,
+};
 
 /** Names of cities, the largest first. */
 const cityText: NameOptions = {

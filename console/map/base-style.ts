@@ -3,6 +3,7 @@ import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
 import { assetUrl } from "../assets.ts";
 import { themeColours } from "../theme.ts";
 import { baseLayers } from "./base-layers.ts";
+import { empty } from "./geojson.ts";
 
 /**
  * The base map, from the page's own origin. Its letters are drawn from fonts of the system. It loads, but is not drawn:
@@ -14,6 +15,8 @@ export function baseStyle(): StyleSpecification {
     sources: {
       // Beyond these zooms a tile has no more detail; smaller ones would only take longer to draw.
       outlines: { type: "geojson", data: assetUrl("outlines"), maxzoom: 4 },
+      // Empty until it is known what is covered.
+      detail: { type: "geojson", data: empty, maxzoom: 9 },
       places: { type: "geojson", data: assetUrl("places"), maxzoom: 11 },
     },
     layers: baseLayers(themeColours()).map(hidden),

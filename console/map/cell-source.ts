@@ -1,56 +1,83 @@
 import type { FeatureCollection } from "geojson";
 import type { LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
-import { gridOf } from "../../functions/population-density/cover/geohash.ts";
+import { geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { boundsOf } from "../answer/cells.ts";
-import type { Densities, Value } from "../answer/densities.ts";
+import type { Densities } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
+import type { Box } from "../request/area.ts";
 import { isDark, themeColours } from "../theme.ts";
+import { edgesOf } from "./cell-edges.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
-import { empty, rectangle, rectangles } from "./geojson.ts";
-import { cellLayers, lowestLines, repaint, selectedLayer } from "./layers.ts";
+import { Fade } from "./fade.ts";
+import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
+import { cellLayers, edgesZoom, lowestLines, repaint, selectedLayer } from "./layers.ts";
 
-/** The state of a cell before its first hour is shown. */
-const unknownState = 127;
+/** Cells in an hour, and how they are shown. */
+export interface ShownHour {
+  readonly hour: number;
+  /** The hour from which the shown one differs; undefined to show the hour itself. */
+  readonly base: number | undefined;
+  readonly scale: Scale;
+  /** Whether colours blend from those of the last hour. */
+  readonly fades: boolean;
+}
 
 /** The map source with the cells of an answer. */
 export class CellSource {
   readonly #map: MapLibreMap;
-  #geohashes: readonly string[] = [];
+  readonly #showEdges: (edges: Position[][]) => void;
+  readonly #fade: Fade;
+  #densities: Densities | undefined;
+  #indexes = new Map<string, number>();
   #scale: Scale | undefined;
-  #states: Int8Array = new Int8Array();
   #isMarked = false;
 
-  /** Adds the source, without cells. */
-  constructor(map: MapLibreMap) {
+  /** Adds the source, without cells. @param showEdges draws the edges between cells */
+  constructor(map: MapLibreMap, showEdges: (edges: Position[][]) => void) {
     this.#map = map;
+    this.#showEdges = showEdges;
+    this.#fade = new Fade((id, state) => map.setFeatureState({ source: "cells", id }, { state }));
     this.#replace(empty);
   }
 
   /** Shows the cells of an answer, not yet coloured for an hour; removes them for undefined. */
   show(densities: Densities | undefined, scale: Scale): void {
-    this.#geohashes = densities?.geohashes ?? [];
+    this.#densities = densities;
+    this.#indexes = new Map(densities?.geohashes.map((geohash, index) => [geohash, index]));
     this.#scale = scale;
     this.#mark(undefined);
-    this.#states = new Int8Array(this.#geohashes.length).fill(unknownState);
+    this.#fade.reset(this.#geohashes.length);
     this.#replace(densities === undefined ? empty : rectangles(densities));
-  }
-
-  /** Changes the scale of the cells, not yet coloured for an hour. */
-  showScale(scale: Scale): void {
-    this.#scale = scale;
-    this.#states.fill(unknownState);
-    this.repaint();
+    this.#map.setLayerZoomRange("edges", edgesZoom(this.#precision), 24);
+    this.#showEdges(edgesOf(this.#geohashes));
   }
 
   /** Colours the cells for an hour. */
-  showHour(values: readonly Value[]): void {
-    if (this.#scale === undefined) return;
-    for (const [id, value] of values.entries()) {
-      const state = stateOf(value, this.#scale);
-      if (this.#states[id] === state) continue;
-      this.#states[id] = state;
-      this.#map.setFeatureState({ source: "cells", id }, { state });
+  showHour({ hour, base, scale, fades }: ShownHour): void {
+    const values = this.#densities?.hours[hour]?.values ?? [];
+    const baseValues = base === undefined ? undefined : this.#densities?.hours[base]?.values;
+    if (scale !== this.#scale) {
+      this.#scale = scale;
+      this.repaint();
     }
+    const states = values.map((value, index) => stateOf(value, baseValues?.[index], scale));
+    this.#fade.to(states, fades);
+  }
+
+  /** Shows the edges between cells, or hides them while hours are played: they take half of a frame. */
+  hideEdges(areHidden: boolean): void {
+    this.#map.setPaintProperty("edges", "line-opacity", areHidden ? 0 : 1);
+  }
+
+  /** The index of the cell at a place; undefined where there is none. */
+  at(longitude: number, latitude: number): number | undefined {
+    return this.#indexes.get(geohashOf(longitude, latitude, this.#precision));
+  }
+
+  /** The edges of a cell. */
+  boundsAt(index: number): Box | undefined {
+    const geohash = this.#geohashes[index];
+    return geohash === undefined ? undefined : boundsOf(geohash);
   }
 
   /** Marks a cell and moves there if nothing of it is in view; for undefined, removes the mark. */
@@ -63,9 +90,13 @@ export class CellSource {
     if (!isInView) this.#map.panTo([(west + east) / 2, (south + north) / 2]);
   }
 
-  /** Applies the colours of the current theme. */
+  /** Applies the colours of the current theme and scale. */
   repaint(): void {
     repaint(this.#map, this.#layers());
+  }
+
+  get #geohashes(): readonly string[] {
+    return this.#densities?.geohashes ?? [];
   }
 
   /**
@@ -103,11 +134,19 @@ export class CellSource {
 
   #cellLayers(): LayerSpecification[] {
     const fill = this.#scale === undefined ? "transparent" : colourByState(this.#scale, isDark());
-    return cellLayers(themeColours(), fill, this.#precision);
+    return cellLayers(fill);
   }
 }
 
 /** The zoom of the smallest tiles of cells: one is 128 cells wide. More tiles would take longer in every frame. */
 function tileZoom(precision: number): number {
   return Math.max(0, Math.floor(Math.log2(360 / (128 * gridOf(precision).cellWidth))));
+}
+
+/** The cell of a precision at a place. */
+function geohashOf(longitude: number, latitude: number, precision: number): string {
+  const { rows, columns, cellWidth, cellHeight } = gridOf(precision);
+  const row = Math.floor((latitude + 90) / cellHeight);
+  const column = Math.floor((longitude + 180) / cellWidth);
+  return row < 0 || row >= rows ? "" : geohashAt(row, ((column % columns) + columns) % columns, precision);
 }

@@ -1,9 +1,9 @@
-/** The state of a cell in the current hour: the class of its density, or why it has none. */
+/** The state of a cell on view: the class of its number, or why it has none. */
 import type { ExpressionSpecification } from "maplibre-gl";
 import type { Value } from "../answer/densities.ts";
 import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
 
-/** The state of a cell whose count is suppressed. Classes of densities are states from 0. */
+/** The state of a cell whose count is suppressed. Classes are states from 0; between two of them, colours blend. */
 export const suppressedState = -1;
 
 /** The state of a cell without data. */
@@ -11,16 +11,20 @@ export const noDataState = -2;
 
 const stateOfCell: ExpressionSpecification = ["coalesce", ["feature-state", "state"], -9];
 
-/** The state of a cell with a value. */
-export function stateOf({ dataType, density = 0 }: Value, scale: Scale): number {
-  if (dataType === "NO_DATA") return noDataState;
-  return dataType === "LOW_DENSITY" ? suppressedState : classOf(density, scale);
+/** The state of a cell with a value or, with a base, with what it differs from that. */
+export function stateOf(value: Value, base: Value | undefined, scale: Scale): number {
+  for (const { dataType } of base === undefined ? [value] : [value, base]) {
+    if (dataType === "NO_DATA") return noDataState;
+    if (dataType === "LOW_DENSITY") return suppressedState;
+  }
+  return classOf((value.density ?? 0) - (base?.density ?? 0), scale);
 }
 
 /** The colour of a cell by its state; transparent for cells without a class. */
 export function colourByState(scale: Scale, isDark: boolean): ExpressionSpecification {
-  const cases = coloursOf(scale, isDark).flatMap((colour, index) => [index, colour]);
-  return ["match", stateOfCell, ...cases, "rgba(0,0,0,0)"] as unknown as ExpressionSpecification;
+  const stops = coloursOf(scale, isDark).flatMap((colour, index) => [index, colour]);
+  const colour = ["interpolate", ["linear"], stateOfCell, ...stops];
+  return ["case", ["<", stateOfCell, 0], "rgba(0,0,0,0)", colour] as unknown as ExpressionSpecification;
 }
 
 /** Opacity 1 for cells in a state, 0 for all others. */

@@ -1,17 +1,27 @@
 /** The map: the base map or the operator's own map, with areas and the cells of an answer above. */
+import type { FeatureCollection } from "geojson";
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
 import type { Rectangle } from "../answer/beside.ts";
 import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../assets.ts";
-import { element } from "../dom.ts";
+import { element, html } from "../dom.ts";
 import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
 import { CellSource } from "./cell-source.ts";
-import { areaRing, boxRing, continuous, empty, linesOf, type Position, positionOf } from "./geojson.ts";
+import {
+  areaRing,
+  boxRing,
+  continuous,
+  empty,
+  linesOf,
+  type Position,
+  positionOf,
+  worldWithout,
+} from "./geojson.ts";
 import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
-import { dots, hatching } from "./patterns.ts";
+import { dots, hatching, strokes } from "./patterns.ts";
 
 /** The map of the page. */
 export interface DensityMap {
@@ -21,17 +31,25 @@ export interface DensityMap {
   drawBase(): void;
   /** Shows the edges of what is covered. */
   showCoverage(coverage: Coverage): void;
+  /** Shows the ground in detail, where the base map is shown. */
+  showDetail(detail: FeatureCollection): void;
   /** Shows the areas of the request, and the outlines of those that were simplified, as they were given. */
   showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void;
   /** Shows an area that is being drawn: a line along points. */
   showDraft(points: readonly Point[]): void;
   /** Moves to areas; nowhere without any. The first time, nobody waits for a flight. */
   moveTo(areas: readonly Area[]): void;
+  /** Moves to a box. @param most the zoom at which it is shown at most */
+  moveToBox(box: Box, most?: number): void;
   /** Moves to what is covered, and does nothing before that is known. */
   moveToCoverage(): void;
+  /** Calls the listener with the cell under the pointer and where that is in the window; with no cell after it left. */
+  onHover(listener: HoverListener | undefined): void;
   /** Where a cell is, in pixels of the map. */
   onScreen(geohash: string): Rectangle;
 }
+
+type HoverListener = (index: number | undefined, x: number, y: number) => void;
 
 /**
  * Creates the map.
@@ -50,27 +68,24 @@ export async function createMap(
   Object.assign(container, { map });
   addPatterns(map);
   addLineLayers(map);
-  const cells = new CellSource(map);
-  onThemeChange(() => {
-    const colours = themeColours();
-    repaint(map, ground.layersFor(colours));
-    addPatterns(map);
-    repaint(map, lineLayers(colours));
-    cells.repaint();
-  });
-  reportClicks(map, onCell);
-  ground.addNote(map);
-
   const lines = new Map<LineKind, Position[][]>();
   const showLines = (kind: LineKind, shown: Position[][]) => {
     lines.set(kind, shown);
-    map.getSource<GeoJSONSource>("lines")?.setData(linesOf(lines));
+    map.getSource<GeoJSONSource>("lines")?.setData(linesOf(lines, outside));
   };
+  let outside: Position[][] = [];
+  const cells = new CellSource(map, (edges) => showLines("edges", edges));
+  onThemeChange(() => repaintAll(map, ground, cells));
+  reportClicks(map, cells, onCell);
+  let onHover: HoverListener | undefined;
+  reportHovers(map, cells, (...place) => onHover?.(...place));
+  ground.addNote(map);
+
   let coverage: Box | undefined;
   let hasMoved = false;
-  const move = (rings: readonly Position[][]) => {
+  const move = (rings: readonly Position[][], most?: number) => {
     if (rings.length === 0) return;
-    moveTo(map, rings, hasMoved);
+    moveTo(map, rings, hasMoved, most);
     hasMoved = true;
     drawBase();
   };
@@ -89,8 +104,11 @@ export async function createMap(
       const positions = coordinates
         .flat()
         .map((ring) => ring.map(([longitude = 0, latitude = 0]): Position => [longitude, latitude]));
+      outside = worldWithout(positions);
       showLines("coverage", positions);
     },
+    showDetail: (detail) => map.getSource<GeoJSONSource>("detail")?.setData(detail),
+    moveToBox: (box, most) => move([boxRing(box)], most),
     showAreas: (areas, outlines) => {
       showLines("area", areas.map(areaRing));
       showLines(
@@ -101,6 +119,9 @@ export async function createMap(
     showDraft: (points) => showLines("draft", [continuous(points.map(positionOf))]),
     moveTo: (areas) => move(areas.map(areaRing)),
     moveToCoverage: () => move(coverage === undefined ? [] : [boxRing(coverage)]),
+    onHover: (listener) => {
+      onHover = listener;
+    },
     onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
   };
 }
@@ -148,6 +169,15 @@ async function loadedMap(container: HTMLElement, { style, isBase }: Ground): Pro
   throw new Error(`It is not a valid style: ${problem.message}.`);
 }
 
+/** Repaints everything in the colours of the current theme. */
+function repaintAll(map: MapLibreMap, ground: Ground, cells: CellSource): void {
+  const colours = themeColours();
+  repaint(map, ground.layersFor(colours));
+  addPatterns(map);
+  repaint(map, lineLayers(colours));
+  cells.repaint();
+}
+
 /** Adds the layers of lines, below the labels of an operator's map. */
 function addLineLayers(map: MapLibreMap): void {
   const firstLabel = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
@@ -157,27 +187,52 @@ function addLineLayers(map: MapLibreMap): void {
 
 /** Adds the patterns in the colours of the current theme, replacing those of the other. */
 function addPatterns(map: MapLibreMap): void {
-  for (const [name, image] of Object.entries({ hatching: hatching(), dots: dots() })) {
+  for (const [name, image] of Object.entries({ hatching: hatching(), dots: dots(), strokes: strokes() })) {
     if (map.hasImage(name)) map.updateImage(name, image);
     else map.addImage(name, image, { pixelRatio: 2 });
   }
 }
 
-function reportClicks(map: MapLibreMap, onCell: (index: number | undefined) => void): void {
-  map.on("click", (event) => {
-    const [clicked] = map.queryRenderedFeatures(event.point, { layers: ["cells"] });
-    onCell(clicked === undefined ? undefined : Number(clicked.id));
-  });
-  map.on("mousemove", "cells", () => {
-    map.getCanvas().style.cursor = "pointer";
-  });
-  map.on("mouseleave", "cells", () => {
+function reportClicks(
+  map: MapLibreMap,
+  cells: CellSource,
+  onCell: (index: number | undefined) => void,
+): void {
+  map.on("click", ({ lngLat: { lng, lat } }) => onCell(cells.at(lng, lat)));
+}
+
+/** Marks the cell under the mouse by an element above the map, as the map itself would have to be drawn again. */
+function reportHovers(map: MapLibreMap, cells: CellSource, onHover: HoverListener): void {
+  const mark = html("div", { class: "hovered-cell", hidden: true });
+  map.getCanvasContainer().append(mark);
+  const leave = () => {
+    mark.hidden = true;
     map.getCanvas().style.cursor = "";
+    onHover(undefined, 0, 0);
+  };
+  map.on("mousemove", ({ lngLat: { lng, lat }, originalEvent: { clientX, clientY } }) => {
+    const index = document.body.classList.contains("is-drawing") ? undefined : cells.at(lng, lat);
+    const bounds = index === undefined ? undefined : cells.boundsAt(index);
+    if (bounds === undefined || map.isMoving()) {
+      leave();
+      return;
+    }
+    const { left, top, width, height } = onScreen(map, bounds);
+    Object.assign(mark.style, {
+      transform: `translate(${left}px, ${top}px)`,
+      width: `${width}px`,
+      height: `${height}px`,
+    });
+    mark.hidden = map.getPitch() > 0;
+    map.getCanvas().style.cursor = "pointer";
+    onHover(index, clientX, clientY);
   });
+  map.on("mouseout", leave);
+  map.on("movestart", leave);
 }
 
 /** Moves to rings, so that the legend does not cover them. @param flies whether the way there is shown */
-function moveTo(map: MapLibreMap, rings: readonly Position[][], flies: boolean): void {
+function moveTo(map: MapLibreMap, rings: readonly Position[][], flies: boolean, maxZoom = 16): void {
   const bounds = new maplibregl.LngLatBounds();
   for (const position of rings.flat()) bounds.extend(position);
   map.resize();
@@ -185,7 +240,7 @@ function moveTo(map: MapLibreMap, rings: readonly Position[][], flies: boolean):
   map.fitBounds(bounds, {
     padding: isWide ? { top: 32, right: 64, bottom: 40, left: 250 } : 28,
     duration: flies && !matchMedia("(prefers-reduced-motion: reduce)").matches ? 600 : 0,
-    maxZoom: 16,
+    maxZoom,
   });
 }
 

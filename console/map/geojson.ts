@@ -1,7 +1,7 @@
 /** GeoJSON for the map's sources. */
 import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
 import { ringOf } from "../answer/cells.ts";
-import type { Densities, Value } from "../answer/densities.ts";
+import { type Densities, isPartlyCovered, type Value } from "../answer/densities.ts";
 import type { Area, Box, Point } from "../request/area.ts";
 
 /** Longitude and latitude, as GeoJSON and MapLibre take them. */
@@ -19,16 +19,26 @@ function collection(features: Feature[]): FeatureCollection {
   return { type: "FeatureCollection", features };
 }
 
-/** A collection with lines of several kinds, which the property `kind` names. */
-export function linesOf(kinds: ReadonlyMap<string, readonly Position[][]>): FeatureCollection {
-  return collection(
-    [...kinds].flatMap(([kind, lines]) =>
-      lines.map((coordinates) => ({
-        ...featureOf({ type: "LineString", coordinates }),
-        properties: { kind },
-      })),
+/**
+ * A collection with lines of several kinds, which the property `kind` names.
+ * @param outside a polygon of the kind `outside`: without rings, there is none.
+ */
+export function linesOf(
+  kinds: ReadonlyMap<string, readonly Position[][]>,
+  outside: readonly Position[][],
+): FeatureCollection {
+  const ofKind = (kind: string, geometry: Geometry) => ({ ...featureOf(geometry), properties: { kind } });
+  return collection([
+    ...(outside.length === 0 ? [] : [ofKind("outside", { type: "Polygon", coordinates: [...outside] })]),
+    ...[...kinds].flatMap(([kind, lines]) =>
+      lines.map((coordinates) => ofKind(kind, { type: "LineString", coordinates })),
     ),
-  );
+  ]);
+}
+
+/** All of the world but for some rings, which become its holes. */
+export function worldWithout(rings: readonly Position[][]): Position[][] {
+  return [boxRing({ west: -180, south: -85, east: 180, north: 85 }), ...rings.map((ring) => [...ring])];
 }
 
 /** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */
@@ -69,13 +79,14 @@ export function rectangle(geohash: string): Feature<Polygon> {
 }
 
 /** The rectangles of an answer's cells; their ids are their indexes in it. */
-export function rectangles({ geohashes, hours }: Densities): FeatureCollection {
+export function rectangles({ geohashes, coveredShares, hours }: Densities): FeatureCollection {
   return collection(
     geohashes.map((geohash, id) => {
       const isEver = (type: Value["dataType"]) => hours.some(({ values }) => values[id]?.dataType === type);
       const properties: CellProperties = {
         isEverSuppressed: isEver("LOW_DENSITY"),
         isEverUnknown: isEver("NO_DATA"),
+        isPartlyCovered: isPartlyCovered(coveredShares[id] ?? 1),
       };
       return { ...rectangle(geohash), id, properties };
     }),
@@ -83,4 +94,6 @@ export function rectangles({ geohashes, hours }: Densities): FeatureCollection {
 }
 
 /** What holds for a cell in any hour: only such cells are in the layer of a pattern. */
-export type CellProperties = Readonly<Record<"isEverSuppressed" | "isEverUnknown", boolean>>;
+export type CellProperties = Readonly<
+  Record<"isEverSuppressed" | "isEverUnknown" | "isPartlyCovered", boolean>
+>;

@@ -11,12 +11,20 @@ import type { ThemeColours } from "../theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 import type { CellProperties } from "./geojson.ts";
 
-/** The coverage, the outlines of areas before they were simplified, the areas of a request, one that is being drawn. */
-export type LineKind = "coverage" | "given" | "area" | "draft";
+/** The edges between cells, the coverage, the outlines of areas before they were simplified, the areas of a request, one that is being drawn. */
+export type LineKind = "edges" | "coverage" | "given" | "area" | "draft";
 
 /** The layers of lines: one of each kind, with its name. They share a source, as each source costs a mask in every frame. */
-export function lineLayers({ accent, coverage }: ThemeColours): LayerSpecification[] {
+export function lineLayers({ accent, coverage, land, outside }: ThemeColours): LayerSpecification[] {
   return [
+    {
+      id: lowestLines,
+      type: "fill",
+      source: "lines",
+      filter: ["==", ["get", "kind"], "outside"],
+      paint: { "fill-color": outside, "fill-opacity": 0.45, "fill-antialias": false },
+    },
+    lines("edges", { "line-color": land, "line-width": 0.5 }),
     lines("coverage", { "line-color": coverage, "line-width": 1.5, "line-dasharray": [3, 3] }),
     lines("given", { "line-color": accent, "line-width": 1.5, "line-dasharray": [1, 2] }),
     lines("area", { "line-color": accent, "line-width": 2.5 }),
@@ -24,19 +32,15 @@ export function lineLayers({ accent, coverage }: ThemeColours): LayerSpecificati
   ];
 }
 
-/** The lowest layer of lines, below which the cells are. */
-export const lowestLines: LineKind = "coverage";
+/** The lowest layer of lines, below which the cells are: it dims what is not covered. */
+export const lowestLines = "outside";
 
 function lines(kind: LineKind, paint: NonNullable<LineLayerSpecification["paint"]>): LayerSpecification {
   return { id: kind, type: "line", source: "lines", filter: ["==", ["get", "kind"], kind], paint };
 }
 
 /** The cells of an answer. @param fill the colour of a cell by its state. */
-export function cellLayers(
-  { land }: ThemeColours,
-  fill: ExpressionSpecification | string,
-  precision: number,
-): LayerSpecification[] {
+export function cellLayers(fill: ExpressionSpecification | string): LayerSpecification[] {
   return [
     {
       id: "cells",
@@ -45,22 +49,17 @@ export function cellLayers(
       // Without smooth edges, below which the ground would shine between two cells.
       paint: { "fill-color": fill, "fill-opacity": cellOpacity, "fill-antialias": false },
     },
-    pattern("suppressed-cells", "hatching", suppressedState, "isEverSuppressed"),
-    pattern("no-data-cells", "dots", noDataState, "isEverUnknown"),
-    {
-      id: "cell-edges",
-      type: "line",
-      source: "cells",
-      paint: { "line-color": land, "line-width": 0.6, "line-opacity": edgeOpacity(precision) },
-    },
+    pattern("partly-covered-cells", "strokes", 1, "isPartlyCovered"),
+    pattern("suppressed-cells", "hatching", inState(suppressedState), "isEverSuppressed"),
+    pattern("no-data-cells", "dots", inState(noDataState), "isEverUnknown"),
   ];
 }
 
-/** A pattern on cells in a state. Where it is transparent, it costs as much: cells that are never in it are left out. */
+/** A pattern on cells. Where it is transparent, it costs as much: cells that are never in it are left out. */
 function pattern(
   id: string,
   image: string,
-  state: number,
+  opacity: ExpressionSpecification | number,
   property: keyof CellProperties,
 ): LayerSpecification {
   return {
@@ -68,7 +67,7 @@ function pattern(
     type: "fill",
     source: "cells",
     filter: ["get", property],
-    paint: { "fill-pattern": image, "fill-opacity": inState(state) },
+    paint: { "fill-pattern": image, "fill-opacity": opacity },
   };
 }
 
@@ -82,10 +81,10 @@ export function selectedLayer({ text }: ThemeColours): LayerSpecification {
   };
 }
 
-/** The edges of cells fade out as the cells become small: below 6 pixels there would be nothing but edges. */
-function edgeOpacity(precision: number): ExpressionSpecification {
-  const zoomAt = (pixels: number) => Math.log2((pixels * 360) / gridOf(precision).cellWidth / 512);
-  return ["interpolate", ["linear"], ["zoom"], zoomAt(6), 0, zoomAt(24), 0.5];
+/** The zoom from which the edges of cells are drawn, where a cell is 12 pixels wide: there would be little but edges. */
+export function edgesZoom(precision: number): number {
+  const pixels = 12;
+  return Math.max(0, Math.log2((pixels * 360) / gridOf(precision).cellWidth / 512));
 }
 
 /** Repaints layers after a change of the theme. */

@@ -1,4 +1,4 @@
-/** The patterns of cells without a number: stripes for suppressed counts, dots for no data. */
+/** The patterns of cells: stripes for suppressed counts, dots for no data, strokes for cells partly covered. */
 import { themeColours } from "../theme.ts";
 
 /** The side of a pattern's image in pixels; it is drawn at half the size. */
@@ -14,10 +14,15 @@ export function dots(): ImageData {
   return pattern((x, y) => Math.hypot(x - (side - 1) / 2, y - (side - 1) / 2) < 2.6);
 }
 
+/** Thin strokes the other way, through which the colour of the cell shows. */
+export function strokes(): ImageData {
+  return pattern((x, y) => (x - y + side) % side < 3, "#00000000");
+}
+
 /** Draws a pattern in the colours of the current theme. */
-function pattern(isMark: (x: number, y: number) => boolean): ImageData {
+function pattern(isMark: (x: number, y: number) => boolean, background?: string): ImageData {
   const { patternGround, patternMark } = themeColours();
-  const [ground, mark] = [bytesOf(patternGround), bytesOf(patternMark)];
+  const [ground, mark] = [bytesOf(background ?? patternGround), bytesOf(patternMark)];
   const image = new ImageData(side, side);
   for (let y = 0; y < side; y++) {
     for (let x = 0; x < side; x++) image.data.set(isMark(x, y) ? mark : ground, 4 * (y * side + x));

@@ -1,10 +1,21 @@
 /** What the base map draws and names (`tools/console/places.ts` makes the features). */
 export interface PlaceProperties {
   /** `overview`: a city that is named only until its parts are. */
-  readonly kind: "city" | "overview" | "commune" | "quarter" | "station" | "river" | "park" | "open";
+  readonly kind:
+    | "country"
+    | "city"
+    | "overview"
+    | "commune"
+    | "quarter"
+    | "station"
+    | "river"
+    | "park"
+    | "open";
   readonly name: string;
   /** Of a city. */
   readonly people?: number;
+  /** Of a country, in square degrees at the equator. */
+  readonly size?: number;
   /** Of a river, in pixels at zoom 20. */
   readonly width?: number;
 }

@@ -1,7 +1,8 @@
 /** The form that changes the request of an operation, and sends it. */
 import { announce, html } from "../dom.ts";
+import { ApiError, fetchFrom } from "../http.ts";
 import { askForLogin } from "../login-dialog.ts";
-import { currentLogin, endSession, onLoginChange } from "../session.ts";
+import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
 import type { Choice } from "./choice.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type Parameter, resolve } from "./document.ts";
@@ -9,9 +10,6 @@ import { type Draft, snippetOf } from "./draft.ts";
 
 /** How much of a response the page shows. */
 const shownCharacters = 40_000;
-
-/** How long a request may take: longer than the service does for any. */
-const patienceMilliseconds = 35_000;
 
 /**
  * Creates the form.
@@ -132,25 +130,17 @@ async function send(
   known: Choice<Readonly<Record<string, string>>>,
   aborted: AbortSignal,
 ): Promise<readonly HTMLElement[]> {
-  const login = currentLogin();
-  const { url, method, headers = {}, body } = snippetOf(draft, login?.token);
+  const { url, method, headers = {}, body } = snippetOf(draft, currentLogin()?.token);
   const start = performance.now();
   try {
-    const response = await fetch(url, {
+    const response = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
       method,
-      headers: {
-        ...headers,
-        ...(draft.isPublic || login === undefined ? {} : { authorization: `Bearer ${login.token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
+      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      credentials: "omit",
-      cache: "no-store",
-      signal: AbortSignal.any([aborted, AbortSignal.timeout(patienceMilliseconds)]),
+      signal: aborted,
     });
     const text = await response.text();
     if (aborted.aborted) return [];
-    if (response.status === 401 && !draft.isPublic && login !== undefined) endSession(login.token);
     const milliseconds = Math.round(performance.now() - start);
     const title = `${response.status} ${response.statusText} · ${milliseconds} ms`;
     announce(`The response is ${response.status}.`);
@@ -159,8 +149,8 @@ async function send(
     return [responseCard(title, response.ok, formatted(text))];
   } catch (error) {
     if (aborted.aborted) return [];
-    if (!(error instanceof TypeError) && !(error instanceof DOMException)) throw error;
-    return [html("p", { class: "problem" }, "The service cannot be reached.")];
+    if (!(error instanceof ApiError)) throw error;
+    return [html("p", { class: "problem" }, error.message)];
   }
 }
 

@@ -3,6 +3,8 @@ import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
 import type { ViewState } from "./address.ts";
 import type { Area, AreaLimits, Point } from "./area.ts";
+import type { Coverage } from "./capabilities.ts";
+import { swapped, touchesCoverage } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
 import { parseGivenAreas } from "./given-areas.ts";
@@ -20,7 +22,11 @@ export interface AreaDrawing {
 interface AreaFieldOptions {
   readonly examples: readonly Example[];
   readonly limits: AreaLimits;
+  /** Absent before the first import. */
+  readonly coverage: Coverage | undefined;
   readonly drawing: AreaDrawing;
+  /** Called when the user wants to see what is covered. */
+  readonly onCoverage: () => void;
   /** Called before `onChange` if the user chooses an example. */
   readonly onExample: (area: Area) => void;
   /** Called before `onChange` with period and precision of a request. */
@@ -67,7 +73,7 @@ export class AreaField {
     this.#choice = segments("way", ["Example", "Draw", "Import"], initial, (chosen) => {
       this.#show(chosen);
       // What was wrong with another way says nothing of this one.
-      if (this.#areas.length === 0) this.#note.textContent = "";
+      if (this.#note.classList.contains("problem")) this.#note.textContent = "";
       this.#ways[chosen].open?.();
     });
     this.#show(initial);
@@ -88,6 +94,7 @@ export class AreaField {
 
   /** Sets areas that are not the user's choice in this field, as those of the address. */
   set(areas: readonly Area[]): void {
+    this.#areas = [];
     const { examples } = this.#options;
     const example = examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
     this.#show(example === undefined ? "Draw" : "Example");
@@ -99,16 +106,42 @@ export class AreaField {
     );
   }
 
-  /** Reads areas from texts, as of dropped files. */
+  /** Reads areas from texts, as of dropped files. Where they hold none to ask for, what was chosen before stays. */
   take(texts: readonly string[]): void {
     this.#show("Import");
     try {
       const { rings, remarks, state } = parseGivenAreas(...texts);
-      this.#fit(rings, remarks, true, state);
+      if (this.#isCovered(rings)) this.#fit(rings, remarks, true, state);
+      else this.#refuseUncovered(rings, remarks, state);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#refuse(error);
     }
+  }
+
+  #isCovered(rings: readonly (readonly Point[])[]): boolean {
+    const { coverage } = this.#options;
+    return coverage === undefined || rings.some((ring) => touchesCoverage(ring, coverage));
+  }
+
+  /** Says that nothing is covered, and offers to exchange latitude and longitude where something is covered then. */
+  #refuseUncovered(rings: readonly (readonly Point[])[], remarks: readonly string[], state: ViewState): void {
+    const others = rings.flatMap((ring) => {
+      const other = swapped(ring);
+      return other === undefined ? [] : [other];
+    });
+    this.#refuse(new Error("Nothing of this is covered."));
+    const swap = () => this.#fit(others, remarks, true, state);
+    this.#note.append(
+      html(
+        "span",
+        { class: "row" },
+        this.#isCovered(others) &&
+          html("button", { type: "button", click: swap }, "Swap latitude and longitude"),
+        html("button", { type: "button", click: this.#options.onCoverage }, "Show what is covered"),
+      ),
+    );
+    this.#note.scrollIntoView({ block: "nearest" });
   }
 
   #createWays(): Readonly<Record<WayName, Way>> {
@@ -161,18 +194,22 @@ export class AreaField {
       this.#setAreas(areas, [...size, ...remarks, ...changes].join(" "), outlines);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
+      if (this.#areas.length === 0) this.#options.onChange([], []);
       this.#refuse(error);
     }
   }
 
+  /** Says what is wrong with an area. The one that was chosen before stays. */
   #refuse({ message }: Error): void {
-    this.#setAreas([], message);
+    this.#note.textContent = this.#areas.length > 0 ? `${message} The former area stays.` : message;
+    this.#note.className = "note problem";
+    this.#note.scrollIntoView({ block: "nearest" });
   }
 
   #setAreas(areas: readonly Area[], text: string, outlines: readonly (readonly Point[])[] = []): void {
     this.#areas = areas;
     this.#note.textContent = text;
-    this.#note.className = areas.length === 0 ? "note problem" : "note";
+    this.#note.className = "note";
     this.#change.hidden = areas.length !== 1;
     this.#options.onChange(areas, outlines);
   }

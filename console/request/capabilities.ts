@@ -18,6 +18,13 @@ export interface ForecastQuality {
   readonly withinRange: number;
 }
 
+/** The week that typical hours are taken from. */
+export interface TypicalWeek {
+  readonly timeZone: string;
+  /** Dates that count as Sundays. */
+  readonly holidays: readonly string[];
+}
+
 /** The API's capabilities (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
   readonly precisions: readonly number[];
@@ -31,6 +38,7 @@ export interface Capabilities {
   /** Absent before the first import. */
   readonly coverage?: Coverage;
   readonly newestObservedDay?: string;
+  readonly typicalWeek: TypicalWeek;
   /** By precision; empty until an observed day was compared. */
   readonly forecastQuality: readonly ForecastQuality[];
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];

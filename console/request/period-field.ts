@@ -1,7 +1,7 @@
 /** The field for the period: its first hour and its length. */
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
-import { hoursFromNow, inputValue } from "../time.ts";
+import { hoursFromNow, inputValue, momentOf } from "../time.ts";
 import { lengths } from "./validation.ts";
 
 interface PeriodField {
@@ -55,9 +55,5 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       html("div", {}, html("label", { for: "hours" }, "For"), length),
     ),
   );
-  const start = () => {
-    const moment = new Date(from.value);
-    return Number.isNaN(moment.getTime()) ? undefined : moment;
-  };
-  return { fieldset, hours: () => Number(length.value), from: start, set };
+  return { fieldset, hours: () => Number(length.value), from: () => momentOf(from.value), set };
 }

@@ -6,8 +6,10 @@ import type { Query } from "./query.ts";
 
 interface RequestFold {
   readonly element: HTMLDetailsElement;
-  /** Says in a line what was asked for, and folds the form into it unless there was no answer to see. */
-  readonly fold: (query: Query, hasAnswer: boolean) => void;
+  /** Says in a line what was asked for. */
+  readonly describe: (query: Query) => void;
+  /** Folds the form into that line. */
+  readonly close: () => void;
 }
 
 /** Creates the fold, open. */
@@ -15,12 +17,13 @@ export function requestFold(form: HTMLFormElement, examples: readonly Example[])
   const line = html("span", { class: "asked" }, "What to show");
   const summary = html("summary", {}, line);
   const element = html("details", { class: "request-fold", open: true }, summary, form);
-  const fold = (query: Query, hasAnswer: boolean) => {
+  const describe = (query: Query) => {
     line.textContent = describeQuery(query, examples);
-    if (!hasAnswer) return;
+  };
+  const close = () => {
     const hadFocus = form.contains(document.activeElement);
     element.open = false;
     if (hadFocus) summary.focus({ preventScroll: true });
   };
-  return { element, fold };
+  return { element, describe, close };
 }

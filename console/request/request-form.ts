@@ -17,6 +17,10 @@ interface FormOptions {
   readonly drawing: AreaDrawing;
   /** @param outlines the outlines of simplified areas, as they were given */
   readonly onAreas: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
+  /** Called after every change. */
+  readonly onChange: () => void;
+  /** Called when the user wants to see what is covered. */
+  readonly onCoverage: () => void;
   readonly onSubmit: (query: Query) => void;
 }
 
@@ -33,7 +37,7 @@ export interface RequestForm {
 
 /** Creates the form, without an area. */
 export function requestForm(options: FormOptions): RequestForm {
-  const { capabilities, examples, drawing, onAreas, onSubmit } = options;
+  const { capabilities, examples, drawing, onAreas, onChange, onCoverage, onSubmit } = options;
   const { precisions, limits } = capabilities;
   let areas: readonly Area[] = [];
 
@@ -48,6 +52,7 @@ export function requestForm(options: FormOptions): RequestForm {
   const update = () => {
     precision.show(areas, period.hours());
     submit.show(found());
+    onChange();
   };
   const period = periodField(capabilities.period.maxHours, update);
   const precision = precisionAndSize(precisions, limits.synchronous.slots, update);
@@ -63,7 +68,9 @@ export function requestForm(options: FormOptions): RequestForm {
   const field = new AreaField({
     examples,
     limits: capabilities.area,
+    coverage: capabilities.coverage,
     drawing,
+    onCoverage,
     onExample: (area) => fitPrecision([area]),
     onRequest: set,
     onChange: (next, outlines) => {

@@ -72,14 +72,15 @@ export async function logIn(page: Page): Promise<void> {
   await page.waitForSelector("#account button");
 }
 
-/** What the API answers to a request of the form. */
+/** What the API answers to a request of the form, as GeoJSON. */
 export interface AnswerBody {
-  readonly timedPopulationDensityData: readonly {
-    readonly cellPopulationDensityData: readonly {
+  readonly intervals: readonly object[];
+  readonly features: readonly {
+    readonly properties: {
       readonly geohash: string;
-      readonly dataType: string;
-      readonly pplDensity?: number;
-    }[];
+      readonly dataType: readonly string[];
+      readonly pplDensity: readonly (number | null)[];
+    };
   }[];
 }
 

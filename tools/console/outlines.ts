@@ -10,12 +10,23 @@ import type { OutlineProperties } from "../../console/map/places.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Corners that span less, in square degrees, are left out. */
-const minCornerArea = 0.005;
+/** Corners that span less, in square degrees, are left out: where cells are, the ground is in pieces with more detail. */
+const minCornerArea = 0.02;
 
-type Countries = topojson.GeometryCollection & {
-  readonly geometries: (topojson.Polygon | topojson.MultiPolygon)[];
+type Country = (topojson.Polygon | topojson.MultiPolygon) & {
+  readonly properties?: { readonly name?: string };
 };
+type Countries = topojson.GeometryCollection & { readonly geometries: Country[] };
+
+/** The countries of a file of world-atlas, without corners that span less than some square degrees. */
+export async function countriesIn(file: "countries-50m.json" | "countries-10m.json", minArea: number) {
+  const text = await readFile(require.resolve(`world-atlas/${file}`), "utf8");
+  const topology = simplify(
+    presimplify(JSON.parse(text) as topojson.Topology<{ countries: Countries }>),
+    minArea,
+  );
+  return { topology, countries: topology.objects.countries };
+}
 
 /** Land, and the borders on it. */
 type Outlines = FeatureCollection<Polygon | MultiLineString, OutlineProperties>;
@@ -26,12 +37,7 @@ type Outlines = FeatureCollection<Polygon | MultiLineString, OutlineProperties>;
  * that is between would be land.
  */
 export async function outlines(): Promise<string> {
-  const text = await readFile(require.resolve("world-atlas/countries-50m.json"), "utf8");
-  const topology = simplify(
-    presimplify(JSON.parse(text) as topojson.Topology<{ countries: Countries }>),
-    minCornerArea,
-  );
-  const { countries } = topology.objects;
+  const { topology, countries } = await countriesIn("countries-50m.json", minCornerArea);
   const land = merge(topology, countries.geometries).coordinates as Position[][][];
   const borders = mesh(topology, countries, (one, other) => one !== other).coordinates as Position[][];
   const polygons = land

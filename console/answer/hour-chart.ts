@@ -1,0 +1,133 @@
+/** The people of all hours as bars from zero, with the mean of each day, nights and labelled times. */
+import { html } from "../dom.ts";
+import { compact, whole } from "../numbers.ts";
+import { hourLabel, zoneName } from "../time.ts";
+import { hideTooltip, showTooltip } from "../tooltip.ts";
+import { basisText } from "./basis.ts";
+import type { Hour } from "./densities.ts";
+import { daysOf, nightsOf, type Span, ticksOf } from "./timeline-parts.ts";
+
+interface HourChart {
+  readonly element: HTMLElement;
+  /** Marks the hour that is shown. */
+  readonly mark: (hour: number) => void;
+  /** Marks the hour with which others are compared, or none. */
+  readonly markBase: (hour: number | undefined) => void;
+  /** Stops following the width of the chart. */
+  readonly remove: () => void;
+}
+
+/** Creates the chart. @param slider stands below the bars, as wide as they are. */
+export function hourChart(
+  hours: readonly Hour[],
+  slider: HTMLElement,
+  choose: (hour: number) => void,
+): HourChart {
+  const bars = hourBars(hours);
+  const ticks = html("div", { class: "ticks note" });
+  const plot = html(
+    "div",
+    { class: "plot" },
+    html(
+      "div",
+      { class: "bars", "aria-hidden": "true", ...pointerActions(hours, choose) },
+      ...nightsOf(hours.map(({ start }) => start)).map((span) => placed("night", span, hours.length)),
+      ...bars,
+      ...dayMeans(hours),
+    ),
+    slider,
+    ticks,
+  );
+  const observer = new ResizeObserver(([entry]) => showTicks(ticks, hours, entry?.contentRect.width ?? 0));
+  observer.observe(plot);
+  const mark = (name: string) => (hour: number | undefined) => {
+    for (const [index, bar] of bars.entries()) bar.classList.toggle(name, index === hour);
+  };
+  return {
+    element: html("div", { class: "hours" }, limits(hours), plot),
+    mark: mark("is-current"),
+    markBase: mark("is-base"),
+    remove: () => observer.disconnect(),
+  };
+}
+
+function pointerActions(hours: readonly Hour[], choose: (hour: number) => void) {
+  const hourAt = (event: Event) => {
+    const { clientX, currentTarget } = event as MouseEvent;
+    const { left, width } = (currentTarget as Element).getBoundingClientRect();
+    return Math.max(0, Math.min(hours.length - 1, Math.floor(((clientX - left) / width) * hours.length)));
+  };
+  return {
+    click: (event: Event) => choose(hourAt(event)),
+    pointermove: (event: Event) => {
+      const { clientX, clientY, pointerType } = event as PointerEvent;
+      const hour = hours[hourAt(event)];
+      if (hour === undefined || pointerType !== "mouse") return;
+      const times = `${hourLabel(hour.start, hour.end)} ${zoneName(hour.start)}`;
+      showTooltip(clientX, clientY, [`${whole(hour.people)} people`, times, basisText(hour)]);
+    },
+    pointerleave: hideTooltip,
+  };
+}
+
+/** Zero, and the people of the highest bar. */
+function limits(hours: readonly Hour[]): HTMLElement {
+  const [max] = [greatest(hours)];
+  return html(
+    "div",
+    { class: "limits note", "aria-hidden": "true" },
+    html("span", {}, compact(max)),
+    html("span", {}, "0"),
+  );
+}
+
+function greatest(hours: readonly Hour[]): number {
+  return Math.max(...hours.map(({ people }) => people));
+}
+
+/** A bar for each hour, from zero. Among observed hours, those that were not, or only in part, are striped. */
+function hourBars(hours: readonly Hour[]): readonly HTMLElement[] {
+  const max = greatest(hours);
+  return hours.map(({ people, basis }, hour) => {
+    const isPeak = people === max && hours.length > 1;
+    const bar = placed(
+      `bar-hour ${basis}${isPeak ? " is-peak" : ""}`,
+      { from: hour, to: hour + 1 },
+      hours.length,
+    );
+    bar.style.height = `${max === 0 ? 0 : (100 * people) / max}%`;
+    return bar;
+  });
+}
+
+/** A line at the mean of each day's hours. */
+function dayMeans(hours: readonly Hour[]): HTMLElement[] {
+  const max = greatest(hours);
+  return daysOf(hours.map(({ start }) => start)).flatMap((day) => {
+    const people = hours.slice(day.from, day.to).map((hour) => hour.people);
+    const mean = people.reduce((sum, one) => sum + one, 0) / people.length;
+    if (people.length < 2 || max === 0) return [];
+    const line = placed("day-mean", day, hours.length);
+    line.style.bottom = `${(100 * mean) / max}%`;
+    return [line];
+  });
+}
+
+/** An element that spans hours. */
+function placed(name: string, { from, to }: Span, count: number): HTMLElement {
+  const span = html("span", { class: name });
+  span.style.left = `${(100 * from) / count}%`;
+  span.style.width = `${(100 * (to - from)) / count}%`;
+  return span;
+}
+
+function showTicks(place: HTMLElement, hours: readonly Hour[], width: number): void {
+  const starts = hours.map(({ start }) => start);
+  place.replaceChildren(
+    ...ticksOf(starts, width).map(({ hour, text, isDay }) => {
+      const tick = html("span", { class: isDay ? "tick is-day" : "tick" }, text);
+      tick.style.left = `${(100 * hour) / starts.length}%`;
+      return tick;
+    }),
+  );
+}

@@ -1,0 +1,46 @@
+/** The ground around what is covered, in the detail that cells need. */
+import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
+import { assetUrl, urlOfAsset } from "../assets.ts";
+import type { Coverage } from "../request/capabilities.ts";
+import type { City } from "../request/regions.ts";
+import { empty } from "./geojson.ts";
+import { squaresAround } from "./ground-grid.ts";
+import type { PlaceProperties } from "./places.ts";
+
+/** The pieces of the ground around what is covered; nothing where they cannot be loaded. */
+export async function detailAround(coverage: Coverage): Promise<FeatureCollection> {
+  const index = await jsonOf<Readonly<Record<string, string>>>(assetUrl("pieces"));
+  const names = squaresAround(coverage).flatMap((square) => index?.[square] ?? []);
+  const pieces = await Promise.all(names.map((name) => jsonOf<FeatureCollection>(urlOfAsset(name))));
+  return { ...empty, features: pieces.flatMap((piece) => piece?.features ?? []) };
+}
+
+/** The cities of the world's overview, and those of pieces. */
+export async function citiesAround(detail: FeatureCollection): Promise<City[]> {
+  const overview = await jsonOf<FeatureCollection>(assetUrl("places"));
+  return [...(overview?.features ?? []), ...detail.features].filter(isCity).map(cityOf);
+}
+
+type Named = Feature<Point, { readonly name: string; readonly people: number }>;
+
+function isCity({ properties }: Feature<Geometry>): boolean {
+  const kinds: readonly (PlaceProperties["kind"] | "town")[] = ["city", "overview", "town"];
+  return kinds.includes(properties?.kind);
+}
+
+function cityOf(feature: Feature<Geometry>): City {
+  const { properties, geometry } = feature as Named;
+  const [longitude = 0, latitude = 0] = geometry.coordinates;
+  return { name: properties.name, people: properties.people, longitude, latitude };
+}
+
+/** An asset as JSON; undefined where it cannot be loaded, as after a deployment: the map is drawn without it. */
+async function jsonOf<Content>(url: string): Promise<Content | undefined> {
+  try {
+    const response = await fetch(url, { credentials: "omit" });
+    return response.ok ? ((await response.json()) as Content) : undefined;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return undefined;
+  }
+}

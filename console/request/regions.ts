@@ -1,0 +1,108 @@
+/** The regions that are covered, by the names of their cities. */
+import type { Box } from "./area.ts";
+import type { Coverage } from "./capabilities.ts";
+import { isWithin } from "./covered.ts";
+
+/** A city of the map. */
+export interface City {
+  readonly name: string;
+  readonly people: number;
+  readonly longitude: number;
+  readonly latitude: number;
+}
+
+/** A polygon of what is covered. */
+export interface Region {
+  /** `Lyon`, or `near Lyon` where the nearest city is not in it; undefined without any city. */
+  readonly name: string | undefined;
+  readonly squareKilometres: number;
+  readonly box: Box;
+}
+
+const kilometresPerDegree = 111.32;
+
+/** The regions, the largest first. */
+export function regionsOf({ coordinates }: Coverage, cities: readonly City[]): Region[] {
+  return coordinates
+    .map((polygon): Region => {
+      const box = boxOf(polygon[0] ?? []);
+      return { name: nameOf(polygon, box, cities), squareKilometres: sizeOf(polygon), box };
+    })
+    .sort((one, other) => other.squareKilometres - one.squareKilometres);
+}
+
+/** The cities whose names begin with a text, or have a word that does, the largest first. */
+export function citiesNamed(text: string, cities: readonly City[], most = 8): City[] {
+  const wanted = plain(text);
+  if (wanted === "") return [];
+  return cities
+    .filter(({ name }) => ` ${plain(name)}`.includes(` ${wanted}`))
+    .sort((one, other) => other.people - one.people)
+    .slice(0, most);
+}
+
+/** Letters whose accents Unicode does not take apart. */
+const undecomposed: Readonly<Record<string, string>> = {
+  ø: "o",
+  œ: "oe",
+  æ: "ae",
+  ð: "d",
+  ł: "l",
+  đ: "d",
+  ß: "ss",
+};
+
+/** A name without accents and capitals, with spaces alone between its words. */
+function plain(text: string): string {
+  return text
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[øœæðłđß]/g, (letter) => undecomposed[letter] ?? letter)
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+type Polygon = Coverage["coordinates"][number];
+
+function nameOf(polygon: Polygon, box: Box, cities: readonly City[]): string | undefined {
+  const inside = cities
+    .filter(({ longitude, latitude }) => isWithin([longitude, latitude], polygon))
+    .sort((one, other) => other.people - one.people);
+  if (inside[0] !== undefined) return inside[0].name;
+  const [x, y] = [(box.west + box.east) / 2, (box.south + box.north) / 2];
+  const distance = ({ longitude, latitude }: City) =>
+    Math.hypot((longitude - x) * Math.cos((y * Math.PI) / 180), latitude - y);
+  const nearest = cities.reduce<City | undefined>(
+    (best, city) => (best !== undefined && distance(best) <= distance(city) ? best : city),
+    undefined,
+  );
+  return nearest === undefined || distance(nearest) > 2 ? undefined : `near ${nearest.name}`;
+}
+
+function boxOf(ring: Polygon[number]): Box {
+  const [longitudes, latitudes] = [0, 1].map((axis) => ring.map((place) => place[axis] ?? 0));
+  return {
+    west: Math.min(...(longitudes ?? [])),
+    south: Math.min(...(latitudes ?? [])),
+    east: Math.max(...(longitudes ?? [])),
+    north: Math.max(...(latitudes ?? [])),
+  };
+}
+
+/** The area of a polygon without its holes. */
+function sizeOf(polygon: Polygon): number {
+  const [outer = 0, ...holes] = polygon.map(ringSize);
+  return holes.reduce((size, hole) => size - hole, outer);
+}
+
+function ringSize(ring: Polygon[number]): number {
+  const sum = ring.reduce((total, [x1 = 0, y1 = 0], index) => {
+    const [x2 = 0, y2 = 0] = ring[(index + 1) % ring.length] ?? [];
+    return total + (x2 - x1) * (Math.sin((y1 * Math.PI) / 180) + Math.sin((y2 * Math.PI) / 180));
+  }, 0);
+  // The area between a ring and the equator on a sphere (Chamberlain and Duquette).
+  const radians = Math.PI / 180;
+  const radius = kilometresPerDegree / radians;
+  return Math.abs((sum * radians * radius ** 2) / 2);
+}
