@@ -7,6 +7,7 @@ import { element } from "./dom.ts";
 import { loadPart } from "./lazy.ts";
 import { askForLogin, followLogin } from "./login-dialog.ts";
 import { restoreSession } from "./session.ts";
+import { followUsage } from "./usage.ts";
 
 type View = "map" | "reference";
 
@@ -70,4 +71,5 @@ addEventListener("popstate", () => show(viewOf(location.pathname)));
 show(viewOf(location.pathname));
 await restoreSession();
 followLogin();
+followUsage();
 isFollowingLogin = true;

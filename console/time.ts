@@ -5,7 +5,6 @@ const hourMilliseconds = 3_600_000;
 interface Formats {
   readonly hour: Intl.DateTimeFormat;
   readonly day: Intl.DateTimeFormat;
-  readonly weekday: Intl.DateTimeFormat;
   readonly name: Intl.DateTimeFormat;
   readonly parts: Intl.DateTimeFormat;
 }
@@ -21,7 +20,6 @@ function formatsOf(timeZone: string): Formats {
   return {
     hour: format({ hour: "2-digit", minute: "2-digit" }),
     day: format({ weekday: "short", day: "numeric", month: "short" }),
-    weekday: format({ weekday: "long" }),
     name: format({ timeZoneName: "short", hour: "2-digit" }),
     parts: format({
       year: "numeric",
@@ -73,11 +71,6 @@ export function clockLabel(moment: Date): string {
 /** `Sun, 22 Nov`. */
 export function dayLabel(moment: Date): string {
   return formats.day.format(moment);
-}
-
-/** `Sunday`. */
-export function weekdayOf(moment: Date): string {
-  return formats.weekday.format(moment);
 }
 
 /** The hour of the day, from 0 to 23. */

@@ -1,6 +1,6 @@
 import type { Hour } from "./densities.ts";
 
-/** Shows the latest hour in a section while it is open: one that is folded costs nothing while the slider moves. */
+/** Shows the latest hour in a section while it is open: one that is folded costs nothing while hours are played. */
 export function whileOpen(section: HTMLDetailsElement, show: (hour: Hour) => void): (hour: Hour) => void {
   let latest: Hour | undefined;
   const showLatest = () => {

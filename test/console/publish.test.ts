@@ -12,8 +12,12 @@ const assets = Object.entries(
   z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8"))),
 );
 
-/** The bytes that a browser loads at most. */
-const maxBytes = 1_200_000;
+/** The bytes of all pieces of the ground, of which a browser loads a few, and of everything else. */
+const maxBytes = { pieces: 3_000_000, others: 1_200_000 } as const;
+
+const isPiece = (name: string) => name.startsWith("ground.");
+/** All assets but the pieces of the ground, and one of those. */
+const served = assets.filter(([name]) => !isPiece(name) || name.startsWith("ground.0,4"));
 
 describe.each(["/", "/reference"])("GET %s", (path) => {
   test(`GET ${path} returns 200 without a token, and a page that loads its own files only`, async () => {
@@ -75,15 +79,17 @@ test("GET /llms.txt returns every operation and the first requests, with the add
 });
 
 describe("GET /assets/{name}", () => {
-  test("the assets of the console take at most 1.2 MB with gzip", () => {
+  test("the pieces of the ground take at most 3 MB with gzip, and all other assets at most 1.2 MB", () => {
     const files = readdirSync(join(folder, "assets"));
-    const bytes = files.map((file) => statSync(join(folder, "assets", file)).size);
+    const bytesOf = (names: readonly string[]) =>
+      names.reduce((sum, name) => sum + statSync(join(folder, "assets", name)).size, 0);
 
     expect(files.sort()).toEqual(assets.map(([name]) => `${name}.gz`).sort());
-    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(maxBytes);
+    expect(bytesOf(files.filter(isPiece))).toBeLessThanOrEqual(maxBytes.pieces);
+    expect(bytesOf(files.filter((name) => !isPiece(name)))).toBeLessThanOrEqual(maxBytes.others);
   });
 
-  test.each(assets)(
+  test.each(served)(
     "GET /assets/%s returns the built file, cacheable, in an accepted encoding",
     async (name, type) => {
       const built = gunzipSync(readFileSync(join(folder, "assets", `${name}.gz`))).toString("utf8");

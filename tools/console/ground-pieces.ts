@@ -1,6 +1,6 @@
 /** The ground in detail, in squares of which the page loads those around what is covered. */
 import type { Feature, FeatureCollection, Geometry } from "geojson";
-import { merge, mesh } from "topojson-client";
+import { merge } from "topojson-client";
 import { continuous, type Position } from "../../console/map/geojson.ts";
 import { groundSide, type PieceProperties, squareName } from "../../console/map/ground-grid.ts";
 import { lineInSquares, ringInSquares, type Square } from "./clip.ts";
@@ -20,7 +20,7 @@ type PieceFeature = Feature<Geometry, PieceProperties>;
  * overview, the land on it, borders, and cities. The coast is that of Natural Earth at 1:10 million.
  */
 export async function groundPieces(): Promise<ReadonlyMap<string, string>> {
-  const { topology, countries } = await countriesIn("countries-10m.json", minCornerArea);
+  const { topology, countries, borders } = await countriesIn("1:10 million", minCornerArea);
   const pieces = new Map<string, PieceFeature[]>();
   const add = (square: Square, feature: PieceFeature) => {
     const name = squareName(square);
@@ -28,10 +28,9 @@ export async function groundPieces(): Promise<ReadonlyMap<string, string>> {
     pieces.set(name, features);
     features.push(feature);
   };
-  for (const rings of merge(topology, countries.geometries).coordinates as Position[][][]) {
+  for (const rings of merge(topology, countries).coordinates as Position[][][]) {
     addLand(rings.map(continuous), add);
   }
-  const borders = mesh(topology, countries, (one, other) => one !== other).coordinates as Position[][];
   for (const part of borders.flatMap((line) => lineInSquares(line, groundSide))) {
     add(part, pieceOf("border", { type: "LineString", coordinates: part.positions.map(rounded) }));
   }

@@ -16,16 +16,20 @@ const minCornerArea = 0.02;
 type Country = (topojson.Polygon | topojson.MultiPolygon) & {
   readonly properties?: { readonly name?: string };
 };
-type Countries = topojson.GeometryCollection & { readonly geometries: Country[] };
 
-/** The countries of a file of world-atlas, without corners that span less than some square degrees. */
-export async function countriesIn(file: "countries-50m.json" | "countries-10m.json", minArea: number) {
-  const text = await readFile(require.resolve(`world-atlas/${file}`), "utf8");
-  const topology = simplify(
-    presimplify(JSON.parse(text) as topojson.Topology<{ countries: Countries }>),
-    minArea,
-  );
-  return { topology, countries: topology.objects.countries };
+const atlases = {
+  "1:50 million": require.resolve("world-atlas/countries-50m.json"),
+  "1:10 million": require.resolve("world-atlas/countries-10m.json"),
+} as const;
+
+/** The countries of Natural Earth, without corners that span less than some square degrees. */
+export async function countriesIn(scale: keyof typeof atlases, minArea: number) {
+  const text = await readFile(atlases[scale], "utf8");
+  const whole = JSON.parse(text) as topojson.Topology<{ countries: topojson.GeometryCollection }>;
+  const topology = simplify(presimplify(whole), minArea);
+  const { countries } = topology.objects;
+  const borders = mesh(topology, countries, (one, other) => one !== other).coordinates as Position[][];
+  return { topology, countries: countries.geometries as Country[], borders };
 }
 
 /** Land, and the borders on it. */
@@ -37,9 +41,8 @@ type Outlines = FeatureCollection<Polygon | MultiLineString, OutlineProperties>;
  * that is between would be land.
  */
 export async function outlines(): Promise<string> {
-  const { topology, countries } = await countriesIn("countries-50m.json", minCornerArea);
-  const land = merge(topology, countries.geometries).coordinates as Position[][][];
-  const borders = mesh(topology, countries, (one, other) => one !== other).coordinates as Position[][];
+  const { topology, countries, borders } = await countriesIn("1:50 million", minCornerArea);
+  const land = merge(topology, countries).coordinates as Position[][][];
   const polygons = land
     .map((rings) => rings.filter(isWide).map(planarRing).map(rounded))
     .filter((rings) => rings.length > 0);

@@ -123,8 +123,8 @@ export async function citiesOf({ from, to }: { readonly from: number; readonly t
 
 /** The names of countries, each in the middle of its largest part. */
 async function countryNames(): Promise<Place[]> {
-  const { topology, countries } = await countriesIn("countries-50m.json", 0.02);
-  return countries.geometries.flatMap((country): Place[] => {
+  const { topology, countries } = await countriesIn("1:50 million", 0.02);
+  return countries.flatMap((country): Place[] => {
     const parts = merge(topology, [country]).coordinates.map(([outer = []]) => ({
       outer,
       size: extentOf(outer),
