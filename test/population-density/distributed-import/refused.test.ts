@@ -24,28 +24,18 @@ describe("what is refused is refused with the same words, and nothing is written
   const row = (people: number | string, time = times[0], geohash = cell) => `${geohash},${time},${people},,`;
   const box: Box = [5.6, 44.98, 5.62, 44.995];
 
+  /** Two files of rows, the first of which is good. */
+  const files = (...rows: readonly string[]) => ({
+    "a.csv": `${header}${row(5)}`,
+    "b.csv": `${header}${rows.join("\n")}`,
+  });
+
   const refused: readonly (readonly [string, Readonly<Record<string, string>>, Wanted])[] = [
-    ["a bad row", { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(7, times[1])}\n${row(-1)}` }, {}],
-    [
-      "a row that comes twice",
-      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(6, times[1])}\n${row(5)}` },
-      {},
-    ],
-    [
-      "a row outside the area",
-      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u0h000")}` },
-      { box },
-    ],
-    [
-      "another precision",
-      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[0], "u04zz")}` },
-      {},
-    ],
-    [
-      "two dates of a weekday",
-      { "a.csv": `${header}${row(5)}`, "b.csv": `${header}${row(5, times[2])}` },
-      { typical: true },
-    ],
+    ["a bad row", files(row(7, times[1]), row(-1)), {}],
+    ["a duplicate row", files(row(6, times[1]), row(5)), {}],
+    ["a row outside the area", files(row(5, times[0], "u0h000")), { box }],
+    ["another precision", files(row(5, times[0], "u04zz")), {}],
+    ["two dates of a weekday", files(row(5, times[2])), { typical: true }],
     ["no rows", { "a.csv": header }, {}],
     ["a wrong name", { "a.txt": header }, {}],
     ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],
@@ -74,24 +64,19 @@ describe("what is refused is refused with the same words, and nothing is written
     });
   });
 
-  test("the distributed import refuses a file without a name", async () => {
-    const distributed = await importDistributed({ ".gz": gzipSync(header) }, {});
-    const cause = ".gz: must end in .csv, .ndjson, .jsonl";
-    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
+  test.each([
+    ["a file without a name", ".gz", gzipSync(header), "must end in .csv, .ndjson, .jsonl"],
+    ["a .gz file that is not compressed", "a.csv.gz", header, "is not gzip"],
+    ["a compressed file with a damaged member", "a.csv.gz", withDamagedMember(), "is not gzip to its end"],
+  ])("the distributed import refuses %s", async (_, name, content, problem) => {
+    const distributed = await importDistributed({ [name]: content }, {});
+    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: `${name}: ${problem}` });
   });
 
-  test("the distributed import refuses a .gz file that is not compressed", async () => {
-    const distributed = await importDistributed({ "a.csv.gz": header }, {});
-    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: "a.csv.gz: is not gzip" });
-  });
-
-  test("the distributed import refuses a compressed file with a damaged member", async () => {
+  function withDamagedMember(): Buffer {
     const damaged = gzipSync(`${row(19, times[1])}\n`).fill(0, 0, 1);
-    const content = Buffer.concat([gzipSync(`${header}${row(18)}\n`), damaged]);
-    const distributed = await importDistributed({ "a.csv.gz": content }, {});
-    const cause = "a.csv.gz: is not gzip to its end";
-    expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause });
-  });
+    return Buffer.concat([gzipSync(`${header}${row(18)}\n`), damaged]);
+  }
 
   test.each([
     ["longer", `${header}${row(18)}0`],
