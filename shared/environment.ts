@@ -346,16 +346,6 @@ export function releaseName(): string {
   return `${AWS_LAMBDA_FUNCTION_NAME}:${AWS_LAMBDA_FUNCTION_VERSION}`;
 }
 
-/** `LOG_LEVEL` as it is set: unlike `setting`, never throws, so that what is wrong with the settings can be logged. */
-export function logLevel(): string {
-  return process.env.LOG_LEVEL ?? configuration.LOG_LEVEL.default;
-}
-
-/** The trace of the current invocation in X-Ray; undefined outside Lambda. */
-export function traceId(): string | undefined {
-  return /Root=([^;]+)/.exec(process.env._X_AMZN_TRACE_ID ?? "")?.[1];
-}
-
 /** `host:port` of Lambda's runtime API; undefined outside Lambda. */
 export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;

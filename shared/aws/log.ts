@@ -1,4 +1,4 @@
-import { logLevel, releaseName, traceId } from "../environment.ts";
+import { releaseName } from "../environment.ts";
 import { Misconfigured, Unavailable } from "../errors.ts";
 import { type Count, embedded, writeLine, writeMetrics } from "./metrics.ts";
 
@@ -87,7 +87,8 @@ export function log(entry: keyof typeof logEntries, fields: Fields, metrics: rea
   const counts =
     entry === "CRASH" ? [...metrics, { metric: "Crashes", release: releaseName() } as const] : metrics;
   const { id, level, message } = logEntries[entry];
-  if (levels.indexOf(level) < levels.indexOf(logLevel().toLowerCase())) {
+  const { LOG_LEVEL = "INFO" } = process.env;
+  if (levels.indexOf(level) < levels.indexOf(LOG_LEVEL.toLowerCase())) {
     if (counts.length > 0) writeMetrics(counts);
     return;
   }
@@ -101,6 +102,11 @@ export function log(entry: keyof typeof logEntries, fields: Fields, metrics: rea
     ...fields,
     ...(counts.length > 0 ? embedded(counts) : {}),
   });
+}
+
+/** The trace of the current invocation in X-Ray, by which its console finds the line. */
+function traceId(): string | undefined {
+  return /Root=([^;]+)/.exec(process.env._X_AMZN_TRACE_ID ?? "")?.[1];
 }
 
 /**
