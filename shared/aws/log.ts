@@ -1,6 +1,7 @@
+import { Logger } from "@aws-lambda-powertools/logger";
 import { releaseName } from "../environment.ts";
 import { Misconfigured, Unavailable } from "../errors.ts";
-import { type Count, embedded, writeLine, writeMetrics } from "./metrics.ts";
+import { type Count, embedded, writeMetrics } from "./metrics.ts";
 
 /** Every log entry of the service. An id never changes its meaning: alarms and searches rely on it. */
 export const logEntries = {
@@ -76,8 +77,10 @@ export function logId(entry: keyof typeof logEntries): string {
   return logEntries[entry].id;
 }
 
-/** The levels in ascending order; lines below `LOG_LEVEL` are not written. */
-const levels = ["debug", "info", "warn", "error"];
+let logger: Logger | undefined;
+
+/** The values of `LOG_LEVEL`, in ascending order; lines below the level are not written. */
+const levels = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL", "SILENT"];
 
 /**
  * Writes one line. Fields are flat and primitive, so that writing them cannot throw.
@@ -86,27 +89,11 @@ const levels = ["debug", "info", "warn", "error"];
 export function log(entry: keyof typeof logEntries, fields: Fields, metrics: readonly Count[] = []): void {
   const counts =
     entry === "CRASH" ? [...metrics, { metric: "Crashes", release: releaseName() } as const] : metrics;
+  logger ??= new Logger({ serviceName: "network-capabilities" });
   const { id, level, message } = logEntries[entry];
-  const { LOG_LEVEL = "INFO" } = process.env;
-  if (levels.indexOf(level) < levels.indexOf(LOG_LEVEL.toLowerCase())) {
-    if (counts.length > 0) writeMetrics(counts);
-    return;
-  }
-  writeLine({
-    level: level.toUpperCase(),
-    message,
-    timestamp: new Date().toISOString(),
-    service: "network-capabilities",
-    xray_trace_id: traceId(),
-    id,
-    ...fields,
-    ...(counts.length > 0 ? embedded(counts) : {}),
-  });
-}
-
-/** The trace of the current invocation in X-Ray, by which its console finds the line. */
-function traceId(): string | undefined {
-  return /Root=([^;]+)/.exec(process.env._X_AMZN_TRACE_ID ?? "")?.[1];
+  const isWritten = levels.indexOf(level.toUpperCase()) >= levels.indexOf(logger.getLevelName());
+  if (isWritten) logger[level](message, { id, ...fields, ...(counts.length > 0 ? embedded(counts) : {}) });
+  else if (counts.length > 0) writeMetrics(counts);
 }
 
 /**

@@ -58,16 +58,11 @@ type Dimension<Name extends MetricName> = (typeof metrics)[Name] extends infer K
 
 let output: Console | undefined;
 
-/** Writes a line of JSON. Never throws; a line that cannot be written is lost. */
-export function writeLine(members: Readonly<Record<string, unknown>>): void {
+/** Writes metrics in a line of their own, at any log level. Never throws; a line that cannot be written is lost. */
+export function writeMetrics(counts: readonly Count[]): void {
   // Lambda prefixes the lines of the global console. This console writes the bare line, and ignores errors.
   output ??= new Console(process.stdout);
-  output.log(JSON.stringify(members));
-}
-
-/** Writes metrics in a line of their own, at any log level. */
-export function writeMetrics(counts: readonly Count[]): void {
-  writeLine(embedded(counts));
+  output.log(JSON.stringify(embedded(counts)));
 }
 
 /**

@@ -234,6 +234,15 @@ test("only shared/aws/, shared/sqs/, the rotation of keys and the check of relea
   ).toEqual([]);
 });
 
+test("only shared/aws/log.ts imports the logger", () => {
+  expect(
+    wrongImports(
+      (file) => isProduction(file) && file !== "shared/aws/log.ts",
+      ({ to }) => packageOf(to) === "@aws-lambda-powertools/logger",
+    ),
+  ).toEqual([]);
+});
+
 test("production code imports no development dependency", () => {
   const isForDevelopment = (found: Import) => {
     const name = packageOf(found.to);

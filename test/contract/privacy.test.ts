@@ -325,7 +325,7 @@ test("a message of a queue names a job and nothing else", () => {
   }
 });
 
-const always = ["id", "level", "message", "service", "timestamp"];
+const always = ["id", "level", "message", "sampling_rate", "service", "timestamp"];
 
 test("every line is JSON: an entry of the log, a metric, or the local gateway's AUTHORIZER_FAILURE", () => {
   const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));

@@ -66,7 +66,8 @@ test("writeMetrics writes one line of the embedded metric format, each metric wi
 });
 
 test("writeMetrics writes at every log level", () => {
-  vi.stubEnv("LOG_LEVEL", "ERROR");
+  vi.stubEnv("LOG_LEVEL", "SILENT");
+  vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   writeMetrics(counts);
   expect(output.text()).toContain("CloudWatchMetrics");
 });
