@@ -58,7 +58,7 @@ export function dayOf(tile: number): readonly TileHour[] {
 }
 
 /** Hours since the epoch. */
-export const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
+const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
 
 /** So many hours, from the first. */
 export function firstHours(count: number): readonly number[] {
