@@ -41,6 +41,9 @@ export const times = inUnit("×", 2);
 /** Bytes as mebibytes. */
 export const mebibytes: Text = (bytes) => inUnit("MiB", 1)(bytes / 2 ** 20);
 
+/** Bytes as megabytes. */
+export const megabytes: Text = (bytes) => inUnit("MB")(bytes / 1_000_000);
+
 /** A measurement without a bar. */
 export function shown(what: string, measured: string): Row {
   return { what, measured, holds: true };

@@ -32,13 +32,14 @@ export async function withServer<Result>(
 }
 
 /** Runs `npm start` on a free port, with the demo data and without limits of callers. */
-export async function startService(): Promise<Server> {
+export async function startService(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
   const child = spawn(process.execPath, ["--import", "tsx/esm", "tools/local/start.ts", "--port", "0"], {
     env: {
       ...process.env,
       RATE_LIMIT_PER_MINUTE: "1000000000",
       DAILY_QUOTA: "1000000000",
       DENSITY_PENDING_LIMIT: "100",
+      ...environment,
     },
     stdio: ["ignore", "pipe", "ignore"],
   });
