@@ -2,6 +2,7 @@ import ngeohash from "ngeohash";
 import { geoJsonOf } from "../../functions/population-density/answer/geojson.ts";
 import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
+import { overWholeCells } from "../../functions/population-density/answer/whole-cells.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { atLeast, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { alphabet, dayOf, firstHours, timeOf } from "./city-densities.ts";
@@ -45,7 +46,10 @@ export async function answerRows(): Promise<Row[]> {
       precision,
       tiles,
       hours: firstHours(hourCount),
-      openHour: tileHour,
+      openHour: (tile: number, hour: number) => {
+        const opened = tileHour(tile, hour);
+        return opened && overWholeCells(opened);
+      },
       basisOf: () => "OBSERVED" as const,
     },
     tileHour,
@@ -258,7 +262,7 @@ function builtNdjson(city: City): string {
 }
 
 const formats: readonly Format[] = [
-  { name: "JSON", write: bodyOf, build: builtJson, minRatio: 9 },
+  { name: "JSON", write: bodyOf, build: builtJson, minRatio: 14 },
   { name: "GeoJSON", write: geoJsonOf, build: builtGeoJson, minRatio: 8 },
   { name: "CSV", write: csvOf, build: builtCsv, minRatio: 8 },
   { name: "NDJSON", write: ndjsonOf, build: builtNdjson, minRatio: 8 },

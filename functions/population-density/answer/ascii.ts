@@ -53,9 +53,6 @@ export function lastCharactersOf(precision: number): LastCharacters {
 /** 0…9,999 in as many digits as it takes. */
 const firstDigits = Int32Array.from({ length: 10_000 }, (_, number) => digitsOf(String(number)));
 
-/** How many digits that is. */
-const firstLengths = Uint8Array.from({ length: 10_000 }, (_, number) => String(number).length);
-
 /** 0…9,999 in four digits. */
 const nextDigits = Int32Array.from({ length: 10_000 }, (_, number) =>
   digitsOf(String(number).padStart(4, "0")),
@@ -70,8 +67,10 @@ function digitsOf(digits: string): number {
 /** Writes up to three bytes more than it returns the end of. */
 export function putInteger(view: DataView, at: number, integer: number): number {
   if (integer >= 10_000) return putLongInteger(view, at, integer);
-  view.setInt32(at, firstDigits[integer] ?? 0, true);
-  return at + (firstLengths[integer] ?? 0);
+  const digits = firstDigits[integer] ?? 0;
+  view.setInt32(at, digits, true);
+  // Without a second table for the lengths, which would compete with the first one for the processor's nearest cache.
+  return at + 4 - (Math.clz32(digits) >> 3);
 }
 
 function putLongInteger(view: DataView, at: number, integer: number): number {
