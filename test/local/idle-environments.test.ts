@@ -7,12 +7,12 @@ afterEach(() => vi.useRealTimers());
 
 const environment = () => ({ isAlive: true, stop: vi.fn() }) as unknown as FunctionThread;
 
-test("of three idle environments two end after 5 s, and the last after 30 s", () => {
+test("of three idle environments two end after 15 s, and the last after 30 s", () => {
   const [first, second, third] = [environment(), environment(), environment()] as const;
   const idle = new IdleEnvironments(30_000);
   for (const one of [first, second, third]) idle.keep(one);
 
-  vi.advanceTimersByTime(5_000);
+  vi.advanceTimersByTime(15_000);
   expect([first, second, third].map(({ stop }) => vi.mocked(stop).mock.calls.length)).toEqual([1, 1, 0]);
   expect(idle.take()).toBe(third);
   idle.keep(third);

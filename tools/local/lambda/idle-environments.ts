@@ -1,16 +1,13 @@
 import type { FunctionThread } from "./function-thread.ts";
 
-/** An environment besides another idle one of its function is kept for this long only: each holds tens of megabytes. */
-const surplusMilliseconds = 5_000;
-
 interface Idle {
   readonly thread: FunctionThread;
   timer: NodeJS.Timeout;
 }
 
 /**
- * The environments of a function that have no event. Lambda ends them after minutes; here the last one ends sooner, and
- * any other after seconds.
+ * The environments of a function that have no event. Lambda ends them after minutes; here, where each holds tens of
+ * megabytes, the last one ends sooner, and any other after half of that time.
  */
 export class IdleEnvironments {
   /** The most recently used is at the end and is used first. */
@@ -24,12 +21,12 @@ export class IdleEnvironments {
 
   /** Keeps an environment for the next event. */
   keep(thread: FunctionThread): void {
-    const surplus = Math.min(surplusMilliseconds, this.#milliseconds);
+    const half = this.#milliseconds / 2;
     const idle: Idle = {
       thread,
-      timer: after(surplus, () => {
+      timer: after(half, () => {
         if (this.#stack.length > 1) this.#end(idle);
-        else idle.timer = after(this.#milliseconds - surplus, () => this.#end(idle));
+        else idle.timer = after(half, () => this.#end(idle));
       }),
     };
     this.#stack.push(idle);
