@@ -61,7 +61,7 @@ test("the OpenAPI document closes no object to further members", () => {
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
 });
 
-test("openApiDocument refuses a response without an example", () => {
+test("the OpenAPI document cannot be made of a response without an example", () => {
   const bare: Endpoint = { ...authenticate, responses: { 200: z.object({}) } };
   expect(() => openApiDocument([{ ...profileArea, endpoints: [bare] }], "1.0.0")).toThrow(
     `the response 200 of ${bare.id} has no example`,

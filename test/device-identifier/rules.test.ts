@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { equipmentNumbers, ppidOf, subscriptionsOf } from "../../functions/device-identifier/rules.ts";
 import { plainDevice as device } from "../support/device.ts";
 
-test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, with no check digit in the IMEISV", () => {
+test("a device is answered with an IMEI, IMEISV and TAC that agree, with no check digit in the IMEISV", () => {
   const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`));
   fc.assert(
     fc.property(digits(15), digits(2), (imei, softwareVersion) => {
@@ -18,14 +18,14 @@ test("equipmentNumbers returns an IMEI, IMEISV and TAC that agree, with no check
   );
 });
 
-test("ppidOf is the HMAC-SHA-256 of the IMEI and the client by the key, in hexadecimal", () => {
+test("a pseudonym of a device is the HMAC-SHA-256 of the IMEI and the client by the key, in hexadecimal", () => {
   // printf '490154203237518 shop' | openssl dgst -sha256 -mac HMAC -macopt hexkey:6b6579
   expect(ppidOf("490154203237518", "shop", "a2V5")).toBe(
     "e3997df3dced6bd099a7edbecc1af43ceb444f931b925edc68560ffbab4406d9",
   );
 });
 
-test("ppidOf differs for each key, each client and each device", () => {
+test("a pseudonym of a device differs for each key, each client and each device", () => {
   const pairs = [
     ["490154203237518", "shop", "a2V5"],
     ["490154203237518", "shop", "b3RoZXI"],
@@ -35,7 +35,7 @@ test("ppidOf differs for each key, each client and each device", () => {
   expect(new Set(pairs.map(([imei, client, key]) => ppidOf(imei, client, key))).size).toBe(pairs.length);
 });
 
-test("subscriptionsOf names each subscription of some devices once", () => {
+test("a request names each subscription of some devices once", () => {
   const other = { ...device, subscription: "s-2" };
   expect(subscriptionsOf([device, { ...device }])).toEqual(["s-1"]);
   expect(subscriptionsOf([device, device, other])).toEqual(["s-1", "s-2"]);

@@ -98,7 +98,7 @@ function expectLogQuery(text: string): void {
 
 const blocksOf = new Map(documents.map((file) => [file, fencesIn(file)]));
 
-test("fencesIn finds every fenced block of every document", () => {
+test("the test of blocks finds every fenced block of every document", () => {
   expect(documents).toEqual(
     expect.arrayContaining(["README.md", "docs/design.md", "docs/decisions/README.md"]),
   );

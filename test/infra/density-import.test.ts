@@ -21,7 +21,7 @@ describe("the definition of the import", () => {
   };
   const definition = densityImportDefinition(names);
 
-  test("densityImportDefinition is valid Amazon States Language", () => {
+  test("the state machine of the import is valid Amazon States Language", () => {
     const { isValid, errorsText } = validate(definition);
     expect(errorsText("\n")).toBe("");
     expect(isValid).toBe(true);

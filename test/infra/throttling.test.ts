@@ -17,14 +17,14 @@ const methodsOf = (served: readonly Endpoint[]) =>
 const withTokens = { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example" };
 const everyMethod = methodsOf([...endpoints, ...protocolEndpoints]);
 
-test("stageThrottling names every verb of every endpoint and never ANY", () => {
+test("the stage throttles every verb of every endpoint and never ANY", () => {
   const { named, others } = stageThrottling(settingsOf(withTokens));
   expect(Object.keys(named)).toEqual(expect.arrayContaining(everyMethod));
   expect(Object.keys(named).filter((method) => method.endsWith("/ANY"))).toEqual([]);
   expect(others).toEqual({ rate: 7, burst: 4 });
 });
 
-test("stageThrottling names no method of the token endpoint while it is off, and changes no other", () => {
+test("the stage throttles no method of the token endpoint while it is off, and every other as before", () => {
   const { named: on } = stageThrottling(settingsOf(withTokens));
   const { named: off } = stageThrottling(settingsOf({}));
   const ofTokens = methodsOf(protocolEndpoints);
@@ -32,19 +32,19 @@ test("stageThrottling names no method of the token endpoint while it is off, and
 });
 
 // Each setting of a method is two changes in one update of the stage.
-test("stageThrottling returns the same method settings with and without corsOrigins", () => {
+test("the stage throttles alike with and without corsOrigins", () => {
   const without = stageThrottling(settingsOf({}));
   expect(stageThrottling(settingsOf({ corsOrigins: "https://app.example" }))).toEqual(without);
   expect(Object.keys(without.named).filter((method) => method.endsWith("/OPTIONS"))).toEqual([]);
 });
 
-test("stageThrottling limits methods without a setting of their own to the lowest rate of the others", () => {
+test("the stage limits methods without a setting of their own to the lowest rate of the others", () => {
   const without = stageThrottling(settingsOf({}));
   const rates = Object.values(without.named).map(({ rate }) => rate);
   expect(without.others.rate).toBeLessThanOrEqual(Math.min(...rates));
 });
 
-test("settingsOf makes the burst half the rate unless throttlingBurst is set", () => {
+test("the burst of a stage is half its rate unless throttlingBurst is set", () => {
   expect(settingsOf({ throttlingRate: 2_001 }).throttling).toEqual({ rate: 2_001, burst: 1_001 });
   expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({
     rate: requestRateOf("prod"),
@@ -52,16 +52,13 @@ test("settingsOf makes the burst half the rate unless throttlingBurst is set", (
   });
 });
 
-test.each(stageNames)(
-  "stageThrottling of %s lets no more logins begin at once than have executions",
-  (stage) => {
-    const { burst = Number.NaN } = loginOf({ stage }) ?? {};
-    // The login has two paths, each with a limit of its own.
-    expect(2 * burst).toBeLessThanOrEqual(stages[stage].loginExecutions);
-  },
-);
+test.each(stageNames)("the stage %s lets no more logins begin at once than have executions", (stage) => {
+  const { burst = Number.NaN } = loginOf({ stage }) ?? {};
+  // The login has two paths, each with a limit of its own.
+  expect(2 * burst).toBeLessThanOrEqual(stages[stage].loginExecutions);
+});
 
-test("stageThrottling limits what needs no token below what does, and each operation below retrieve", () => {
+test("the stage limits what needs no token below what does, and each operation below retrieve", () => {
   const { named } = stageThrottling(settingsOf(withTokens));
   const rateOf = (method: string) => named[method]?.rate ?? Number.NaN;
   const retrieve = rateOf("/populationdensitydata/retrieve/POST");
@@ -79,13 +76,13 @@ test("stageThrottling limits what needs no token below what does, and each opera
     expect(rateOf(method), method).toBeLessThan(retrieve / 2);
 });
 
-test("stageThrottling derives the limit of logins from their reserved executions, at least 1", () => {
+test("the stage derives the limit of logins from their reserved executions, at least 1", () => {
   const reserved = (count: number) => loginOf({ reservedConcurrency: `profile/authenticate:${count}` });
   expect(reserved(60)).toEqual({ rate: 120, burst: 30 });
   expect(reserved(1)).toEqual({ rate: 2, burst: 1 });
 });
 
-test("stageThrottling limits no method above throttlingRate", () => {
+test("the stage limits no method above throttlingRate", () => {
   expect(stageThrottling(settingsOf({ throttlingRate: 5 })).named).toMatchObject({
     "/v3/profile/authenticate/POST": { rate: 5, burst: 3 },
     "/openapi.json/GET": { rate: 5, burst: 3 },
@@ -94,7 +91,7 @@ test("stageThrottling limits no method above throttlingRate", () => {
   });
 });
 
-test("totalThrottling sums all methods and all other verbs of the API's paths", () => {
+test("the sum of limits counts all methods and all other verbs of the API's paths", () => {
   const paths = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint)));
   for (const stage of stageNames) {
     const settings = settingsOf({ stage });
@@ -108,7 +105,7 @@ test("totalThrottling sums all methods and all other verbs of the API's paths", 
 });
 
 test.each([...stageNames])(
-  "totalThrottling of %s is within an account's quotas and no lower than it must be",
+  "the sum of limits of %s is within an account's quotas and no lower than it must be",
   (stage) => {
     const rate = requestRateOf(stage);
     expect(settingsOf({ stage }).throttling).toEqual({ rate, burst: Math.ceil(rate / 2) });

@@ -4,7 +4,7 @@ import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedService } from "../support/service.ts";
 
-test("declaredTable returns the keys and indexes that the table has in the template", () => {
+test("a table that tests make has the keys and indexes that the table has in the template", () => {
   const inTemplate = new Map(loadTemplate(sharedService.assembly).tables.map((table) => [table.name, table]));
   expect(inTemplate.size).toBe(tables.length);
   for (const table of tables) {

@@ -190,7 +190,7 @@ test("the embedded DynamoDB has its items after a restart and creates new tables
   expect((await after.send(new GetItemCommand({ TableName: "other", Key }))).Item).toBeUndefined();
 });
 
-test("createTables refuses a table that exists with other indexes", async () => {
+test("npm start --keep refuses a table that exists with other indexes", async () => {
   await openTables();
   await closeAll();
   const GlobalSecondaryIndexes = table.definition.GlobalSecondaryIndexes?.map((index) => ({

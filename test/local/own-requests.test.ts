@@ -16,7 +16,7 @@ test.each([
   "[::1]:3000",
   "Host.Docker.Internal:3000",
   "host.docker.internal",
-])("isOwnHost is true for %s on port 3000 with host.docker.internal allowed", (host) => {
+])("a local server on port 3000 with --allow-host host.docker.internal answers the Host %s", (host) => {
   expect(isOwnHost(host, 3000, allowedHosts)).toBe(true);
 });
 
@@ -31,11 +31,11 @@ test.each([
   "localhost.rebound.example:3000",
   "x@127.0.0.1:3000",
   "x.host.docker.internal:3000",
-])("isOwnHost is false for %s on port 3000 with host.docker.internal allowed", (host) => {
+])("a local server on port 3000 with --allow-host host.docker.internal refuses the Host %s", (host) => {
   expect(isOwnHost(host, 3000, allowedHosts)).toBe(false);
 });
 
-test("isOwnHost is true for 127.0.0.1 on port 80, which clients omit", () => {
+test("a local server on port 80, which clients omit, answers the Host 127.0.0.1", () => {
   expect(isOwnHost("127.0.0.1", 80, [])).toBe(true);
 });
 

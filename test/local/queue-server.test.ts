@@ -11,7 +11,7 @@ import { localQueue, useQueueServer } from "./use-queue-server.ts";
 
 const { server, client } = useQueueServer();
 
-test("createQueues creates the queues of a template in any order, with the server's address", async () => {
+test("npm start creates the queues of a template in any order, with the server's address", async () => {
   const redrive = { deadLetterLogicalId: "dead", maxReceiveCount: 3 };
   const queues = [localQueue("jobs", { redrive }), localQueue("dead")];
   const urls = await createQueues(server().endpoint, embeddedCredentials, queues);

@@ -44,7 +44,7 @@ const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", T
 const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
 const settings = z.array(methodSettingSchema).parse([all, own]);
 
-test("throttlingOf returns the setting of all methods unless the method has its own", () => {
+test("the local gateway throttles by the setting of all methods unless the method has its own", () => {
   expect(throttlingOf(settings, "GET", "/a/{id}")).toEqual({ rate: 2, burst: 50 });
   for (const [verb, path] of [
     ["POST", "/a/{id}"],

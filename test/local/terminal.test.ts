@@ -58,9 +58,12 @@ test.each([
   [{ isTTY: true }, {}, true],
   [{ isTTY: true }, { LOG_FORMAT: "json" }, false],
   [{}, {}, false],
-])("isReadable returns for the stream %j with the environment %j: %j", (stream, environment, isRead) => {
-  expect(isReadable(stream, environment)).toBe(isRead);
-});
+])(
+  "npm start writes lines for people to the stream %j in the environment %j: %j",
+  (stream, environment, isRead) => {
+    expect(isReadable(stream, environment)).toBe(isRead);
+  },
+);
 
 test("npm start prints on a terminal what the README shows: pages, a login and a first call", () => {
   const steps = nextSteps("http://127.0.0.1:3000", ["/", "/openapi.json", "/reference"], true);

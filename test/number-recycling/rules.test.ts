@@ -42,7 +42,7 @@ function simulated(history: readonly Assignment[], specified: number, today: num
 }
 
 describe("recycling", () => {
-  test("isRecycled agrees with a check of every day, for any history, date and today", () => {
+  test("a number is recycled exactly if a check of every day says so, for any history, date and today", () => {
     fc.assert(
       fc.property(histories, fc.nat({ max: 40 }), fc.nat({ max: 40 }), (history, one, other) => {
         const [specified, today] = [Math.min(one, other), Math.max(one, other)];
@@ -54,7 +54,7 @@ describe("recycling", () => {
     );
   });
 
-  test("isRecycled ignores what is planned for tomorrow", () => {
+  test("a number is not recycled by what is planned for tomorrow", () => {
     const planned = [
       { subscriber: "a", from: "2022-01-01", to: "2026-11-21" },
       { subscriber: "b", from: "2026-11-22" },
@@ -65,7 +65,7 @@ describe("recycling", () => {
 });
 
 describe("overlaps", () => {
-  test("overlapsIn finds an overlap exactly when two assignments share a day", () => {
+  test("two assignments of a number overlap exactly when they share a day", () => {
     const lone = fc.record({
       subscriber: fc.constantFrom("a", "b"),
       start: fc.nat({ max: 12 }),
@@ -86,7 +86,7 @@ describe("overlaps", () => {
     );
   });
 
-  test("overlapsIn returns an open assignment first, with the later one", () => {
+  test("of two overlapping assignments the open one comes first, with the later one", () => {
     const open = { subscriber: "a", from: "2020-01-01" };
     const later = { subscriber: "b", from: "2024-01-01", to: "2024-02-01" };
     expect(overlapsIn([later, open])).toEqual([[open, later]]);

@@ -34,7 +34,7 @@ test.each(moments)(
   },
 );
 
-test("withTimesAbout changes nothing but the dates of times", () => {
+test("an example that is moved to now changes nothing but the dates of times", () => {
   const part = {
     at: "2026-11-22T10:00:00.200Z",
     day: "2026-11-22",

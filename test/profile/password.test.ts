@@ -76,7 +76,7 @@ test("a login throws for a stored hash of an unknown form", async () => {
   await expect(passwordMatches("x", "plain text")).rejects.toThrow("malformed");
 });
 
-test("isOutdated is true exactly for a hash of less memory or less work than today's", () => {
+test("a stored hash is renewed exactly if it is of less memory or less work than today's", () => {
   expect(isOutdated(hashWith("ln=15,r=8,p=3"))).toBe(false);
   for (const weaker of ["ln=14,r=8,p=6", "ln=15,r=8,p=1", "ln=15,r=4,p=3", "ln=10,r=8,p=1"]) {
     expect(isOutdated(hashWith(weaker))).toBe(true);

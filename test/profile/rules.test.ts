@@ -5,18 +5,18 @@ import { addressOf, countersOf, secondsLeft, windowSeconds } from "../../functio
 const limits = { accountAndSource: 3, source: 5, account: 4 };
 const now = new Date("2026-11-21T10:07:00Z");
 
-test("addressOf returns an address in lower case, and an empty one for none", () => {
+test("a login's address is read in lower case, and an empty one for none", () => {
   expect(addressOf("Ada@Example.COM")).toBe("ada@example.com");
   expect(addressOf(undefined)).toBe("");
 });
 
-test("countersOf returns the narrowest counter first, each with its own limit", () => {
+test("a login counts by the narrowest counter first, each with its own limit", () => {
   expect(countersOf("a@example.com", "203.0.113.1", now, limits).map(({ limit }) => limit)).toEqual([
     3, 5, 4,
   ]);
 });
 
-test("countersOf returns keys that hold no address", () => {
+test("the counters of a login hold no address", () => {
   fc.assert(
     fc.property(fc.emailAddress(), fc.ipV4(), (address, source) => {
       const keys = countersOf(address, source, now, limits).map(({ key }) => key);
@@ -26,7 +26,7 @@ test("countersOf returns keys that hold no address", () => {
   );
 });
 
-test("countersOf returns other counters exactly for another account, source or window", () => {
+test("a login has other counters exactly for another account, source or window", () => {
   const keysOf = (address: string, source: string, at: Date) =>
     countersOf(address, source, at, limits).map(({ key }) => key);
   const [pair, source, account] = keysOf("a@example.com", "203.0.113.1", now);
@@ -47,14 +47,14 @@ test("countersOf returns other counters exactly for another account, source or w
   expect(later.filter((key) => [pair, source, account].includes(key))).toEqual([]);
 });
 
-test("countersOf counts all addresses of one IPv6 /64 as one source", () => {
+test("a login counts all addresses of one IPv6 /64 as one source", () => {
   const keyOf = (source: string) => countersOf("a@example.com", source, now, limits)[1]?.key;
 
   expect(keyOf("2001:db8:1:1::1")).toBe(keyOf("2001:0db8:0001:0001:ffff::2"));
   expect(keyOf("2001:db8:1:1::1")).not.toBe(keyOf("2001:db8:1:2::1"));
 });
 
-test("secondsLeft ends with the window that the attempt is counted in, and no later one", () => {
+test("a refused login may retry when the window ends that the attempt is counted in, and no later one", () => {
   fc.assert(
     fc.property(fc.date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true }), (at) => {
       const left = secondsLeft(at);

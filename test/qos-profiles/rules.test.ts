@@ -8,7 +8,7 @@ import { plainDevice as device } from "../support/device.ts";
 const profile: QosProfileRecord = { name: "QOS_E", status: "ACTIVE" };
 
 describe("availability to a device", () => {
-  test("isAvailableTo follows a device's own list alone, restricted or not, in any country", () => {
+  test("a QoS profile is available by a device's own list alone, restricted or not, in any country", () => {
     const listed = { ...device, qosProfiles: ["QOS_E"] };
     const elsewhere = { ...profile, restricted: true, countryAvailability: [{ countryName: "FR" }] };
 
@@ -17,7 +17,7 @@ describe("availability to a device", () => {
     expect(isAvailableTo({ ...device, qosProfiles: [] }, profile)).toBe(false);
   });
 
-  test("isAvailableTo is false for a restricted profile and a device without a list", () => {
+  test("a restricted QoS profile is not available to a device without a list", () => {
     expect(isAvailableTo(device, { ...profile, restricted: true })).toBe(false);
     expect(isAvailableTo(device, { ...profile, restricted: false })).toBe(true);
   });
@@ -31,12 +31,12 @@ describe("availability to a device", () => {
     ["another country with the same network", false, [{ countryName: "FR", networks: ["21407"] }]],
     ["an empty list of countries", false, []],
     ["one of two entries", true, [{ countryName: "FR" }, { countryName: "ES" }]],
-  ])("isAvailableTo for a profile with %s is %s", (_, available, countryAvailability) => {
+  ])("a QoS profile with %s is available to a device: %s", (_, available, countryAvailability) => {
     const restricted = countryAvailability === undefined ? profile : { ...profile, countryAvailability };
     expect(isAvailableTo(device, restricted)).toBe(available);
   });
 
-  test("isAvailableTo is false for a device that the service does not apply to", () => {
+  test("no QoS profile is available to a device that the service does not apply to", () => {
     const listed = { ...device, qosProfiles: ["QOS_E"], notApplicable: ["qos-profiles"] };
     expect(isAvailableTo(listed, profile)).toBe(false);
     expect(isAvailableTo({ ...device, notApplicable: ["number-recycling"] }, profile)).toBe(true);
@@ -82,7 +82,7 @@ describe("rates and durations of a profile", () => {
     unit: fc.constantFrom(...(Object.keys(durationUnits) as (keyof typeof durationUnits)[])),
   });
 
-  test("contradictionIn finds a minimum above its maximum in any units", () => {
+  test("an import finds a minimum above its maximum in any units", () => {
     fc.assert(
       fc.property(rate, rate, (less, more) => {
         const exceeds = BigInt(less.value) * rateUnits[less.unit] > BigInt(more.value) * rateUnits[more.unit];
@@ -109,7 +109,7 @@ describe("rates and durations of a profile", () => {
     [{ minDuration: { value: 25, unit: "Hours" }, maxDuration: { value: 1, unit: "Days" } }, "minDuration"],
     [{ minDuration: { value: 25 }, maxDuration: { value: 1, unit: "Days" } }, undefined],
     [{}, undefined],
-  ] as const)("contradictionIn %j finds %s", (members, found) => {
+  ] as const)("an import of a profile with %j finds %s", (members, found) => {
     expect(contradictionIn({ ...profile, ...members })).toBe(found);
   });
 });

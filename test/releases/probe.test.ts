@@ -33,18 +33,18 @@ test.each([
     "SyntaxError",
   ],
   ["an end without an error", "Unhandled", "Task timed out", "Unhandled"],
-])("faultIn judges %s", (_, functionError, payload, fault) => {
+])("the check of a release judges %s", (_, functionError, payload, fault) => {
   expect(faultIn({ functionError, payload })).toBe(fault);
 });
 
 const arn = (name: string, number: number) =>
   `arn:aws:lambda:eu-west-1:123456789012:function:${name}:${number}`;
 
-test("newVersions has the versions whose number has grown, and those of new functions", () => {
+test("the check of a release asks the versions whose number has grown, and those of new functions", () => {
   const before = [arn("a", 9), arn("b", 3)];
   expect(newVersions([arn("a", 10), arn("b", 3), arn("c", 1)], before)).toEqual([arn("a", 10), arn("c", 1)]);
 });
 
-test("newVersions is empty when a deployment is undone", () => {
+test("the check of a release asks no version when a deployment is undone", () => {
   expect(newVersions([arn("a", 9), arn("b", 3)], [arn("a", 10), arn("b", 4), arn("c", 1)])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { dayOf, instantAt, instantOf, isAfter, isCalendarDate } from "../../shared/calendar.ts";
 
 describe("dates", () => {
-  test("isCalendarDate accepts every day that dayOf returns", () => {
+  test("every day of the calendar is a date", () => {
     const dates = fc.date({ min: new Date("0000-01-01"), max: new Date("9999-12-31"), noInvalidDate: true });
     fc.assert(fc.property(dates, (date) => isCalendarDate(dayOf(date))));
   });
@@ -24,18 +24,18 @@ describe("dates", () => {
     "20240101",
     "+02024-01-01",
     "",
-  ])("isCalendarDate refuses %j", (text) => {
+  ])("%j is no date of the calendar", (text) => {
     expect(isCalendarDate(text)).toBe(false);
   });
 
-  test("dayOf returns the day in UTC", () => {
+  test("the day of a time is that in UTC", () => {
     expect(dayOf(new Date("2026-11-21T23:59:59.999Z"))).toBe("2026-11-21");
     expect(dayOf(new Date("2026-11-22T00:30:00+01:00"))).toBe("2026-11-21");
   });
 });
 
 describe("a date-time", () => {
-  test("instantOf returns the instant of a date-time in any zone with any number of fraction digits", () => {
+  test("a date-time is read as its instant in any zone with any number of fraction digits", () => {
     const moments = fc.date({
       min: new Date("0001-01-02"),
       max: new Date("9998-12-30"),
@@ -65,11 +65,11 @@ describe("a date-time", () => {
     ["2024-02-29T23:59:59-00:00", "2024-02-29T23:59:59.000Z"],
     ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
     ["2017-01-01T01:59:60+02:00", "2017-01-01T00:00:00.000Z"],
-  ])("instantOf reads %s as %s", (text, moment, digits = "") => {
+  ])("the date-time %s is read as %s", (text, moment, digits = "") => {
     expect(instantOf(text)).toEqual({ milliseconds: Date.parse(moment), digits });
   });
 
-  test("isAfter compares two instants with all their fraction digits", () => {
+  test("two instants are compared with all their fraction digits", () => {
     const fractions = fc.stringMatching(/^[0-9]{1,12}$/);
     const moment = (second: number, fraction: string) =>
       instantOf(`2026-11-21T10:00:0${second}.${fraction}Z`) ?? instantAt(Number.NaN);
@@ -107,7 +107,7 @@ describe("a date-time", () => {
     "2026-11-21",
     "now",
     "",
-  ])("instantOf returns undefined for %j", (text) => {
+  ])("%j is no date-time", (text) => {
     expect(instantOf(text)).toBeUndefined();
   });
 });

@@ -234,13 +234,13 @@ test("the log gives the class and stack of any other error without its message",
   expect(cause).not.toContain("canary");
 });
 
-test("timeLimit multiplies the limit by DEADLINE_FACTOR", () => {
+test("a time limit is multiplied by DEADLINE_FACTOR", () => {
   vi.stubEnv("DEADLINE_FACTOR", "3");
   expect(timeLimit(5_000)).toBe(15_000);
 });
 
 test.each(["0", "101", "1.5", "long"])(
-  "timeLimit throws with what DEADLINE_FACTOR must be when it is %s",
+  "a time limit fails with what DEADLINE_FACTOR must be when it is %s",
   (text) => {
     vi.stubEnv("DEADLINE_FACTOR", text);
     expect(() => timeLimit(5_000)).toThrow("DEADLINE_FACTOR must be a whole number from 1 to 100");

@@ -54,7 +54,7 @@ test("the address of an import of a country shows it at the finest precision tha
   expect(slots(precision + 1)).toBeGreaterThan(limits.syncLimit);
 });
 
-test("addressOfImport returns undefined for days outside the three months that can be asked for", () => {
+test("an import has no address on the map for days outside the three months that can be asked for", () => {
   for (const start of ["2026-08-22T00:00Z", "2026-11-23T13:00Z", "2031-01-01T00:00Z"]) {
     expect(addressOfImport(page, { ...counted, newest: newest(start, 24) }, limits, now)).toBeUndefined();
   }

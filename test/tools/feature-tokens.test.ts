@@ -33,7 +33,7 @@ test("an invalid token differs from the valid one in its signature", async () =>
   expect(invalid).toHaveLength(token.length);
 });
 
-test("clientToken asks for a token with the client's key, for itself or for a subject", async () => {
+test("ncs verify asks for a token with the client's key, for itself or for a subject", async () => {
   const keys = createLocalJWKSet(JSON.parse(readFileSync("tools/demo/clients.json", "utf8"))[0].jwks);
   const asked: unknown[] = [];
   const endpoint = await listen(

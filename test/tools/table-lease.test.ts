@@ -65,7 +65,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("withLeases keeps imports out for as long as its run reads, without a write that would renew", async () => {
+test("an import keeps others out for as long as its run reads, without a write that would renew", async () => {
   vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: nextDay() });
   const begins = await withLeases([devices], async () => {
     for (let minutes = 0; minutes < 10; minutes++) {
@@ -78,7 +78,7 @@ test("withLeases keeps imports out for as long as its run reads, without a write
   expect(begins).toContain("another command is changing devices");
 });
 
-test("withLeases returns what its run does, or throws its error, though a lease cannot be released", async () => {
+test("an import ends as its run does, though a lease cannot be released", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: nextDay() });
   const said = vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(TableLease.prototype, "release").mockRejectedValue(new Error("no answer"));

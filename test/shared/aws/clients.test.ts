@@ -60,7 +60,7 @@ test.each([
   [false, 400, "com.amazonaws.sqs#KmsAccessDenied", "KMS.AccessDeniedException"],
   [false, 400, "com.amazonaws.sqs#InvalidMessageContents", ""],
   [false, 403, "AccessDeniedException", ""],
-])("isRetryable returns %j for an error of SQS: %d %s %s", async (isTemporary, status, type, code) => {
+])("an error of SQS is retryable (%j): %d %s %s", async (isTemporary, status, type, code) => {
   const error = await reported(status, type, code);
   expect(error).toBeInstanceOf(Error);
   expect(isRetryable(error)).toBe(isTemporary);

@@ -34,7 +34,7 @@ const rows = withSchema(qosProfiles, row);
 
 beforeAll(useTables);
 
-test("getItem returns an item as putItem stored it, without undefined members", async () => {
+test("an item is read as it was stored, without undefined members", async () => {
   const address = crypto.randomUUID();
   const item = { address, number: 1.5, list: [1, "two", null], inner: { yes: true }, absent: undefined };
 
@@ -44,11 +44,11 @@ test("getItem returns an item as putItem stored it, without undefined members", 
   expect(await getItem(items, { address }, signal)).toEqual(stored);
 });
 
-test("getItem returns undefined for an item that does not exist", async () => {
+test("an item that does not exist is read as undefined", async () => {
   expect(await getItem(items, { address: crypto.randomUUID() }, signal)).toBeUndefined();
 });
 
-test("getItem throws when an item does not match its schema", async () => {
+test("a read fails when an item does not match its schema", async () => {
   const address = crypto.randomUUID();
   await putItem(items, { address, name: 1 }, {}, signal);
 
@@ -75,7 +75,7 @@ test("putItem, updateItem and deleteItem write only if the condition holds, and 
   expect(await read()).toBeUndefined();
 });
 
-test("insertItem creates an item, and leaves one with its key as it is", async () => {
+test("an insertion creates an item, and leaves one with its key as it is", async () => {
   const address = crypto.randomUUID();
   const item = { address, number: 1.5, list: ["a", null], absent: undefined };
   const before = await insertItem(items, item, signal);
@@ -89,7 +89,7 @@ test("insertItem creates an item, and leaves one with its key as it is", async (
   });
 });
 
-test("insertItems creates 60 items with three calls, and leaves the two that are there as they are", async () => {
+test("an insertion of 60 items takes three calls, and leaves the two that are there as they are", async () => {
   const group = crypto.randomUUID();
   const all = Array.from({ length: 60 }, (_, index) => ({ address: `${group}/${index}`, name: "new" }));
   const there = [all[3], all[59]].map((item) => ({ ...item, address: item?.address ?? "", name: "there" }));
@@ -107,7 +107,7 @@ test("insertItems creates 60 items with three calls, and leaves the two that are
   expect(stored.filter(({ name }) => name === "there")).toEqual(expect.arrayContaining(there));
 });
 
-test("insertItems executes again what a table of 10 write units a second throttled, and inserts nothing twice", async () => {
+test("an insertion executes again what a table of 10 write units a second throttled, and inserts nothing twice", async () => {
   const metered = await openMeteredDatabase(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "");
   metered.limit(process.env[tableVariable(profiles)] ?? "", { reads: 10, writes: 10 });
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", metered.url);
@@ -125,7 +125,7 @@ test("insertItems executes again what a table of 10 write units a second throttl
   expect(await getItems(items, all, signal)).toHaveLength(22);
 });
 
-test("updatedItem returns the changed members, or undefined if the condition does not hold", async () => {
+test("an update returns the changed members, or undefined if the condition does not hold", async () => {
   const key = { address: crypto.randomUUID() };
   await putItem(items, { ...key, version: 1, name: "a" }, {}, signal);
   const update = {
@@ -140,7 +140,7 @@ test("updatedItem returns the changed members, or undefined if the condition doe
   expect(await getItem(items, key, signal)).toEqual({ ...key, version: 2, name: "a" });
 });
 
-test("queryPartition returns all items of all pages in the order of the sort key", async () => {
+test("a query reads all items of all pages in the order of the sort key", async () => {
   const catalogue = crypto.randomUUID();
   const names = Array.from({ length: 12 }, (_, index) => `name-${String(index).padStart(2, "0")}`);
   // A page of DynamoDB ends at 1 MB.
@@ -152,11 +152,11 @@ test("queryPartition returns all items of all pages in the order of the sort key
   expect(found.map(({ name }) => name)).toEqual(names);
 });
 
-test("queryPartition returns an empty list for an empty partition", async () => {
+test("a query reads an empty list for an empty partition", async () => {
   expect(await queryPartition(rows, crypto.randomUUID(), signal)).toEqual([]);
 });
 
-test("queryPartition throws when an item does not match its schema", async () => {
+test("a query fails when an item does not match its schema", async () => {
   const catalogue = crypto.randomUUID();
   await putItem(rows, { catalogue, name: "good", filling: "" }, {}, signal);
   await putItem(rows, { catalogue, name: "wrong", filling: 1 }, {}, signal);
@@ -166,7 +166,7 @@ test("queryPartition throws when an item does not match its schema", async () =>
 
 const nameOf = (index: number) => `name-${index}`;
 
-test("getItems returns the items that exist of any number of keys", async () => {
+test("a batch reads the items that exist of any number of keys", async () => {
   const catalogue = crypto.randomUUID();
   const put = (index: number) => putItem(rows, { catalogue, name: nameOf(index), filling: "" }, {}, signal);
   await Promise.all(Array.from({ length: 130 }, (_, index) => put(2 * index)));
@@ -179,12 +179,12 @@ test("getItems returns the items that exist of any number of keys", async () => 
   );
 });
 
-test("getItems returns an empty list for no keys", async () => {
+test("a batch of no keys reads an empty list", async () => {
   expect(await getItems(rows, [], signal)).toEqual([]);
 });
 
 // `npm test` covers unprocessed keys with a few items, below.
-test.runIf(isWhole)("getItems returns all items when they exceed one response of DynamoDB", async () => {
+test.runIf(isWhole)("a batch reads all items when they exceed one response of DynamoDB", async () => {
   const catalogue = crypto.randomUUID();
   const filling = "x".repeat(390_000);
   const keys = Array.from({ length: 50 }, (_, index) => ({ catalogue, name: nameOf(index) }));
@@ -280,7 +280,7 @@ describe("a faulty DynamoDB", () => {
     },
   );
 
-  test("queryPartition throws Unavailable within five seconds when no server listens", async () => {
+  test("a query fails as Unavailable within five seconds when no server listens", async () => {
     const { server, database } = await facing(() => {});
     await server.close();
 
@@ -292,7 +292,7 @@ describe("a faulty DynamoDB", () => {
     expect(milliseconds).toBeLessThan(5_000);
   });
 
-  test("getItem throws Unavailable within five seconds, after three attempts, when DynamoDB never answers", async () => {
+  test("a read fails as Unavailable within five seconds, after three attempts, when DynamoDB never answers", async () => {
     const { server, database } = await facing(() => {});
 
     const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
@@ -309,7 +309,7 @@ describe("a faulty DynamoDB", () => {
   test.each([
     ["does not answer", () => {}],
     ["does not finish its answer", endless],
-  ])("getItem throws Unavailable once its signal is aborted when DynamoDB %s", async (_, answer) => {
+  ])("a read fails as Unavailable once its signal is aborted when DynamoDB %s", async (_, answer) => {
     const { server, database } = await facing(answer);
 
     const reading = database.getItem(items, { address: "a" }, AbortSignal.timeout(300));
@@ -320,7 +320,7 @@ describe("a faulty DynamoDB", () => {
     expect(milliseconds).toBeLessThan(3_000);
   });
 
-  test("getItem returns the item when only the first answer is lost", async () => {
+  test("a read returns the item when only the first answer is lost", async () => {
     let requests = 0;
     const { server, database } = await facing((request, response) => {
       requests++;
@@ -334,7 +334,7 @@ describe("a faulty DynamoDB", () => {
     expect(item).toEqual({ address: "a" });
   });
 
-  test("queryPartition follows empty pages and continues where each one ended", async () => {
+  test("a query follows empty pages and continues where each one ended", async () => {
     const pages = [
       '{"Items":[],"LastEvaluatedKey":{"name":{"S":"b"}}}',
       '{"LastEvaluatedKey":{"name":{"S":"c"}}}',
@@ -354,7 +354,7 @@ describe("a faulty DynamoDB", () => {
     expect(starts).toEqual([undefined, { name: { S: "b" } }, { name: { S: "c" } }]);
   });
 
-  test("getItems requests unprocessed keys again until all are read", async () => {
+  test("a batch asks for unprocessed keys again until all are read", async () => {
     const requested: unknown[][] = [];
     const { server, database } = await facing(async (request, response) => {
       const batch = z.object({
@@ -382,7 +382,7 @@ describe("a faulty DynamoDB", () => {
     expect(requested.map(({ length }) => length)).toEqual([3, 3, 2, 1]);
   });
 
-  test("getItems stops once its signal is aborted when keys stay unprocessed", async () => {
+  test("a batch stops once its signal is aborted when keys stay unprocessed", async () => {
     const { server, database } = await facing(async (request, response) => {
       const { RequestItems } = z
         .looseObject({})
@@ -398,7 +398,7 @@ describe("a faulty DynamoDB", () => {
     expect(["AbortError", "Unavailable"]).toContain(error);
   });
 
-  test("getItems throws Unavailable when an answer has neither items nor unprocessed keys", async () => {
+  test("a batch fails as Unavailable when an answer has neither items nor unprocessed keys", async () => {
     const { server, database } = await facing(answering(200, "{}"));
 
     const { error } = await endOf(database.getItems(rows, [{ name: "a" }], signal));
@@ -408,7 +408,7 @@ describe("a faulty DynamoDB", () => {
   });
 
   test.each(["ValidationException", "ResourceNotFoundException", "AccessDeniedException"])(
-    "getItem throws %s after one attempt",
+    "a read fails with %s after one attempt",
     async (name) => {
       const { server, database } = await facing(refusing(name));
 

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("writeMetrics writes the unit of each metric's name and the stage's namespace", () => {
+test("a line of metrics has the unit of each metric's name and the stage's namespace", () => {
   vi.stubEnv("METRIC_NAMESPACE", "NetworkCapabilities-dev");
   writeMetrics([
     { metric: "RequestMilliseconds", value: 12 },
@@ -38,7 +38,7 @@ const counts: readonly Count[] = [
   { metric: "DensitySlots", value: 1_204_224 },
 ];
 
-test("writeMetrics writes one line of the embedded metric format, each metric with its own dimension only", () => {
+test("metrics are one line of the embedded metric format, each metric with its own dimension only", () => {
   const before = Date.now();
   writeMetrics(counts);
 
@@ -65,14 +65,14 @@ test("writeMetrics writes one line of the embedded metric format, each metric wi
   ]);
 });
 
-test("writeMetrics writes at every log level", () => {
+test("metrics are written at every log level", () => {
   vi.stubEnv("LOG_LEVEL", "SILENT");
   vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
   writeMetrics(counts);
   expect(output.text()).toContain("CloudWatchMetrics");
 });
 
-test("writeMetrics does not throw when the line cannot be written", () => {
+test("a request goes on when the line cannot be written", () => {
   const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
     throw new Error("EPIPE");
   });

@@ -35,7 +35,7 @@ async function find(device: Device) {
 
 const device = { phoneNumber: "+34600000001", ipv6Address: "2001:db8::1" };
 
-test("identifiersOf returns phone number, IPv4 and IPv6 in this order and no access identifier", () => {
+test("a device is looked up by phone number, IPv4 and IPv6 in this order and no access identifier", () => {
   const ipv4Address = { publicAddress: "203.0.113.1", publicPort: 1 };
   const keys = identifiersOf({ ...device, ipv4Address, networkAccessIdentifier: "a@b" }).map(
     ({ key }) => key.split("#")[0],
@@ -44,7 +44,7 @@ test("identifiersOf returns phone number, IPv4 and IPv6 in this order and no acc
   expect(identifiersOf({ networkAccessIdentifier: "a@b" })).toEqual([]);
 });
 
-test("identifiersOf returns the same key for every address of a /64, however it is written", () => {
+test("a device is looked up by the same key for every address of a /64, however it is written", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
       const long = groups.map((group) => group.toString(16).padStart(4, "0")).join(":");
@@ -84,13 +84,13 @@ describe("request subject", () => {
       identifierOnly,
       { refused: "UNNECESSARY_IDENTIFIER" },
     ],
-  ])("subjectOf resolves %s", (_, token, device, subject) => {
+  ])("the subject of a request is resolved for %s", (_, token, device, subject) => {
     expect(subjectOf(token, device && identifiersOf(device))).toEqual(subject);
   });
 });
 
 describe("stored devices", () => {
-  test("findDevice finds a device by each of its identifiers", async () => {
+  test("a device is found by each of its identifiers", async () => {
     const device = someDevice();
     await storeDevice(device);
     const [address] = device.ipv4Addresses;
@@ -112,7 +112,7 @@ describe("stored devices", () => {
     ).toBeUndefined();
   });
 
-  test("findDevice finds a device without NAT by its address, from any port", async () => {
+  test("a device without NAT is found by its address, from any port", async () => {
     const publicAddress = `192.0.2.${(made % 250) + 1}`;
     const device = { ...someDevice(), ipv4Addresses: [{ publicAddress, privateAddress: publicAddress }] };
     await storeDevice(device);
@@ -121,7 +121,7 @@ describe("stored devices", () => {
     ).toEqual(device);
   });
 
-  test("releaseIdentifiers frees the identifiers that a device gives up for another", async () => {
+  test("an import frees the identifiers that a device gives up for another", async () => {
     const before = someDevice();
     await storeDevice(before);
     const after = { ...someDevice(), subscription: before.subscription };
@@ -135,14 +135,14 @@ describe("stored devices", () => {
     expect(await find({ phoneNumber: after.phoneNumber })).toEqual(after);
   });
 
-  test("keysOf returns different keys for a device", () => {
+  test("a device is stored under different keys", () => {
     const keys = keysOf(someDevice());
     expect(new Set(keys).size).toBe(keys.length);
   });
 });
 
 describe("a device record", () => {
-  test("deviceRecord accepts exactly one of ten check digits of an IMEI", () => {
+  test("an IMEI is accepted with exactly one of ten check digits", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{14}$/), (digits) => {
         const right = "0123456789"
@@ -155,7 +155,7 @@ describe("a device record", () => {
   });
 
   test.each(["2001:db8::/48", "2001:db8::1/64", "2001:db8:1:1::", "203.0.113.0/24", "x", "fe80::%1/64"])(
-    "deviceRecord refuses the IPv6 prefix %s, which is no /64 without host bits",
+    "an import refuses the IPv6 prefix %s, which is no /64 without host bits",
     (prefix) => {
       expect(deviceRecord.shape.ipv6Prefix.safeParse(prefix).success).toBe(false);
     },

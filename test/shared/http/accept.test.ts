@@ -32,7 +32,7 @@ test.each([
   ["a weight above 1", `${csv};q=2, ${geo};q=0.1`, geo],
   ["nothing that is a media range", "json, q=1, ;", json],
   ["a range with a kind alone", `*/json, ${csv}`, csv],
-])("preferredType resolves %s", (_, accept, type) => {
+])("a caller's Accept is resolved: %s", (_, accept, type) => {
   expect(preferredType(accept, offered)).toBe(type);
 });
 
@@ -42,6 +42,6 @@ test.each([
   ["every type at weight 0", "*/*;q=0"],
   ["a type of which another is the beginning", "application/geo"],
   ["the one type at weight 0.000", "text/csv;q=0.000"],
-])("preferredType returns undefined for %s", (_, accept) => {
+])("a caller's Accept matches no type: %s", (_, accept) => {
   expect(preferredType(accept, offered)).toBeUndefined();
 });

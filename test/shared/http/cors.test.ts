@@ -34,7 +34,7 @@ test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined]
   },
 );
 
-test("exposedHeaders has every header that an endpoint declares", () => {
+test("pages may read every header that an endpoint declares", () => {
   const safelisted = [
     "cache-control",
     "content-language",

@@ -148,7 +148,7 @@ test.each([
   expect(await runNcs(["import", "sandbox", ...options, "--outputs", outputs])).toMatchObject(expected);
 });
 
-test("failInSandbox throws nothing for a failing number in a stage that is no sandbox", () => {
+test("a failing number fails nothing in a stage that is no sandbox", () => {
   vi.stubEnv("SANDBOX", undefined);
   expect(() => failInSandbox({ phoneNumber: "+99050001" })).not.toThrow();
   vi.unstubAllEnvs();
