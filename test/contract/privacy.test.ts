@@ -11,7 +11,6 @@ import { logEntries } from "../../shared/aws/log.ts";
 import { keysOf } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
-import { errors } from "../../shared/errors.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
@@ -404,21 +403,6 @@ test("metrics stand only in the lines of requests, crashes, attempts, ended jobs
       .filter((name) => /^[A-Z]/.test(name)),
   );
   expect([...members].filter((member) => !metricNames.some((name) => name === member))).toEqual([]);
-});
-
-test("metrics count the requests of each operation and the errors of each code", () => {
-  const count = (values: readonly unknown[]) => {
-    const counts = new Map<unknown, number>();
-    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-    return counts;
-  };
-  const operations = count(linesOf("REQUEST").map(({ operation }) => operation));
-  expect(operations.size).toBe(endpoints.length);
-  for (const [operation, requests] of operations) {
-    expect(total("Requests", { operation: String(operation) })).toBe(requests);
-  }
-  const codes = count(served().flatMap(({ ends }) => ends.split(" ").slice(1)));
-  for (const code of Object.keys(errors)) expect(total("Errors", { code })).toBe(codes.get(code) ?? 0);
 });
 
 test("metrics count failed logins, answered slots, attempts and outcomes of jobs", () => {

@@ -65,17 +65,6 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test.each([
-    ["a malformed access identifier", { device: { networkAccessIdentifier: "nobody" } }],
-    [
-      "a malformed access identifier and a good one",
-      { device: { ...phone, networkAccessIdentifier: "nobody" } },
-    ],
-    ["a malformed IPv6 address", { device: { ipv6Address: "1::2::3" } }],
-  ])("POST /retrieve-identifier returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
-    expect(await retrieve(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
-  });
-
   test("POST /retrieve-identifier returns 400 INVALID_ARGUMENT for identifiers of two subscribers who have consented", async () => {
     for (const device of [
       { ...phone, ...ofAnother },

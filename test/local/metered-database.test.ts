@@ -3,7 +3,6 @@ import {
   BatchGetItemCommand,
   BatchWriteItemCommand,
   DynamoDBClient,
-  ExecuteStatementCommand,
   GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
@@ -60,22 +59,6 @@ test("a table gives its units of a second at once and refuses the next call, ind
   await put("c");
   expect((await get("c")).Item).toMatchObject(keyOf("c"));
   await expect(get("c")).rejects.toMatchObject(throttled);
-});
-
-test("an INSERT is charged and limited, also if there is an item already", async () => {
-  metered.limit(TableName, { reads: 1, writes: 2 });
-  const insert = () =>
-    client.send(
-      new ExecuteStatementCommand({
-        Statement: `INSERT INTO "${TableName}" VALUE {'caller': ?}`,
-        Parameters: [{ S: "inserted" }],
-      }),
-    );
-  metered.taken();
-  await insert();
-  await expect(insert()).rejects.toMatchObject({ name: "DuplicateItemException" });
-  expect(metered.taken()).toEqual({ reads: 0, writes: 2 });
-  await expect(insert()).rejects.toMatchObject(throttled);
 });
 
 test("a call is charged for all that it takes, and the next ones wait for what it took beyond", async () => {

@@ -115,11 +115,6 @@ test("the counter of logins no longer counts attempts of executions that died, a
   expect(passed).toBe(59);
 });
 
-test("the counter of logins lets nothing pass under a limit of 0", async () => {
-  const counters = countersWith({ accountAndSource: 0, source: 9, account: 9 });
-  expect((await begin(counters)).refusal).toEqual({ counter: counters[0], reason: "failures" });
-});
-
 const profile = () => ({
   ID: Math.floor(Math.random() * 1e9),
   Username: "Somebody",

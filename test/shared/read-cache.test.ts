@@ -101,12 +101,6 @@ describe("memory", () => {
     expect(await isKept(cache, "b")).toBe(false);
   });
 
-  test("the cache of reads does not keep a value larger than its limit", async () => {
-    const cache = cacheOf(10);
-    await keep(cache, "a", 11);
-    expect(await isKept(cache, "a")).toBe(false);
-  });
-
   test("the cache of reads counts a value once when it is loaded again", async () => {
     const cache = cacheOf(10);
     for (let turn = 0; turn < 20; turn++) {
@@ -114,15 +108,6 @@ describe("memory", () => {
       for (const key of ["a", "b", "c"]) await keep(cache, key, 3);
     }
     for (const key of ["a", "b", "c"]) expect(await isKept(cache, key)).toBe(true);
-  });
-
-  test("the cache of reads limits the number of keys of values without size", async () => {
-    const cache = cacheOf(10);
-    for (let key = 0; key < 200; key++) await cache.get(String(key), async () => "");
-    const again = vi.fn(async () => "");
-    await cache.get("199", again);
-    await cache.get("0", again);
-    expect(again).toHaveBeenCalledOnce();
   });
 });
 

@@ -74,12 +74,3 @@ test.each([
     expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
   },
 );
-
-test("ncs import density --typical refuses a day with another offset than January", async () => {
-  const options = ["--typical", "--time-zone", "Europe/Madrid"];
-  const { code, stderr } = await importCounts([`${freshTile()}00,2026-07-06T06:00:00Z,100`], ...options);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringContaining("2026-07-06: typical weekdays are given in the UTC hours"),
-  ]);
-});

@@ -13,7 +13,6 @@ import { type ImportKind, importFile } from "../../tools/import/import-file.ts";
 import { useOwnTable, useTables } from "../support/database.ts";
 import { plainDevice } from "../support/device.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
-import { isWhole } from "../support/sample.ts";
 
 const signal = AbortSignal.timeout(600_000);
 const folder = useOwnFolder();
@@ -162,13 +161,6 @@ describe("number assignments", () => {
     const importing = importFile(importKinds["number-assignments"], await fileOf(records));
     await expect(importing).rejects.toThrow(/\.json: record 3: could not be stored/);
   });
-
-  test("ncs import accepts assignments of different numbers on the same days", async () => {
-    const other = { ...held("2020-01-01"), phoneNumber: "+96123456780" };
-    expect(
-      await importFile(importKinds["number-assignments"], await fileOf([held("2020-01-01"), other])),
-    ).toBe(2);
-  });
 });
 
 describe("a file with a record in each line", () => {
@@ -253,21 +245,6 @@ describe("what contradicts the tables is refused before anything is written", ()
     const importing = importFile(importKinds.profiles, await fileOf([{ ...profile, ID: 2 }]));
     await expect(importing).rejects.toThrow(/record 1, EmailAddress: belongs to another profile/);
   });
-});
-
-test("importing the demo files again changes no device", async () => {
-  const before = await findDevice(phoneIdentifier("+34600000001"), signal);
-  if (isWhole) await importFolder("tools/demo");
-  else {
-    // Without the densities of the demo city.
-    const { profiles, "qos-profiles": qosProfiles, devices, "number-assignments": assignments } = importKinds;
-    await importFile(profiles, "tools/demo/profiles.json");
-    await importFile(qosProfiles, "tools/demo/qos-profiles.json");
-    await importFile(devices, "tools/demo/devices.json");
-    await importFile(assignments, "tools/demo/number-assignments.json");
-  }
-  expect(await findDevice(phoneIdentifier("+34600000001"), signal)).toEqual(before);
-  expect(before?.subscription).toBe("s-0001");
 });
 
 test("npm start --data refuses a folder without data", async () => {

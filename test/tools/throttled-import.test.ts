@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../../functions/number-recycling/store.ts";
-import { NotConnected } from "../../shared/aws/connection-problem.ts";
 import { getItems } from "../../shared/aws/database.ts";
 import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import { keysOf, phoneIdentifier } from "../../shared/devices/keys.ts";
@@ -116,31 +115,6 @@ describe("an import of which three in ten calls are throttled", () => {
       expect((await findDevice(phoneIdentifier(phoneNumber), signal))?.subscription).toBe(subscription);
     }
   });
-});
-
-describe("an import that cannot use AWS", () => {
-  const importing = async () => {
-    const path = await fileOf([deviceOf(number())]);
-    return await withPatientCalls(() => importFile(importKinds.devices, path));
-  };
-
-  test.each([
-    ["UnrecognizedClientException", "AWS_PROFILE"],
-    ["ExpiredTokenException", "AWS_SESSION_TOKEN"],
-    ["AccessDeniedException", "the credentials lack a permission"],
-    ["ResourceNotFoundException", "AWS_REGION"],
-  ])(
-    "an import ends after one call and names what to set when DynamoDB answers %s",
-    async (name, message) => {
-      overThisEndpoint();
-      endpoint.inject(() => ({ refuse: { status: 400, name } }));
-      const before = endpoint.calls.length;
-      const refused = importing();
-      await expect(refused).rejects.toThrow(NotConnected);
-      await expect(refused).rejects.toThrow(message);
-      expect(endpoint.calls.length - before).toBe(1);
-    },
-  );
 });
 
 test("one of two concurrent imports of a phone number is refused, as the other has written it", async () => {

@@ -8,7 +8,7 @@ import { type ListeningServer, listen } from "../../tools/local/servers/listenin
 import { readDefinitions } from "../../tools/verify/features/definitions.ts";
 import { Unexpected } from "../../tools/verify/features/ending.ts";
 import { isInArea } from "../../tools/verify/features/geohash-in-area.ts";
-import { parseFeature, parseFeatures } from "../../tools/verify/features/parse-features.ts";
+import { parseFeatures } from "../../tools/verify/features/parse-features.ts";
 import { readPlan } from "../../tools/verify/features/plan.ts";
 import { openSurroundings, stepOf, verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
 import { answerSteps } from "../../tools/verify/features/steps/answer.ts";
@@ -180,16 +180,6 @@ test.each([
     await expect(readPlan(await planWith(changes))).rejects.toThrow(message);
   },
 );
-
-test("ncs verify says what a plan must have when it is no object", async () => {
-  await expect(readPlan(await temporary.write("plan.json", null))).rejects.toThrow(
-    /^plan\.json: the file: must be an object with paths, callers, application,/,
-  );
-});
-
-test("ncs verify names the file that is not Gherkin", () => {
-  expect(() => parseFeature("lockers", "Scenaro: No")).toThrow(/^lockers\.feature is not Gherkin: /);
-});
 
 test("a definition validates a value by the schema that its discriminator names", async () => {
   const cell = "/components/schemas/Cell";

@@ -4,7 +4,7 @@ import { identifiersOf, keysOf } from "../../../shared/devices/keys.ts";
 import { type DeviceRecord, deviceRecord } from "../../../shared/devices/record.ts";
 import { findDevice, releaseIdentifiers } from "../../../shared/devices/store.ts";
 import { subjectOf } from "../../../shared/devices/subject.ts";
-import type { Device } from "../../../shared/schemas.ts";
+import { type Device, device as deviceSchema } from "../../../shared/schemas.ts";
 import { useTables } from "../../support/database.ts";
 import { plainDevice, storeDevice } from "../../support/device.ts";
 
@@ -34,6 +34,27 @@ async function find(device: Device) {
 }
 
 const device = { phoneNumber: "+34600000001", ipv6Address: "2001:db8::1" };
+
+test.each([
+  ["unknown members alone", { imei: "1" }],
+  ["a phone number without +", { phoneNumber: "34600000001" }],
+  ["a phone number with a leading zero", { phoneNumber: "+04600000001" }],
+  ["a short phone number", { phoneNumber: "+1234" }],
+  ["a long phone number", { phoneNumber: "+1234567890123456" }],
+  ["a public address alone", { ipv4Address: { publicAddress: "203.0.113.10" } }],
+  ["no public address", { ipv4Address: { privateAddress: "10.0.0.10", publicPort: 1 } }],
+  ["a mask", { ipv4Address: { publicAddress: "203.0.113.10/32", publicPort: 1 } }],
+  ["leading zeros", { ipv4Address: { publicAddress: "203.0.113.010", publicPort: 1 } }],
+  ["an IPv6 prefix", { ipv6Address: "2001:db8:1:1::/64" }],
+  ["an IPv6 zone", { ipv6Address: "fe80::1%eth0" }],
+  ["an IPv4 address as IPv6", { ipv6Address: "203.0.113.10" }],
+  ["a malformed IPv6 address", { ipv6Address: "1::2::3" }],
+  ["an access identifier without @", { networkAccessIdentifier: "nobody" }],
+  ["a malformed access identifier and a good phone number", { ...device, networkAccessIdentifier: "nobody" }],
+])("a request with a device of %s is refused", (_, sent) => {
+  expect(deviceSchema.safeParse(device).success).toBe(true);
+  expect(deviceSchema.safeParse(sent).success).toBe(false);
+});
 
 test("a device is looked up by phone number, IPv4 and IPv6 in this order and no access identifier", () => {
   const ipv4Address = { publicAddress: "203.0.113.1", publicPort: 1 };

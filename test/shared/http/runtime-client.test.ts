@@ -204,13 +204,6 @@ test("the density function on AWS's runtime client answers whole, as JSON and co
   );
 });
 
-test("the density function on AWS's runtime client answers errors whole", async () => {
-  const client = await startDensities();
-  const invoked = await client.invoke(eventOf({ body: "{}", authorizer: authorizerContext() }));
-  expect(responseIn(invoked)).toMatchObject({ statusCode: 403 });
-  await densitiesAnswerNext(client);
-});
-
 // JSON fills the buffers of a socket, a small compressed answer fits into them.
 const json = Object.entries(badReaders).map(
   ([how, read]) => ["JSON", how, { read, hours: 24, headers: {} }] as const,
@@ -260,23 +253,6 @@ test("a streamed function on AWS's runtime client reports a fault after the firs
   await expect.poll(() => invoked.errorType).toBe("ResponseCut");
   expect(() => responseIn(invoked)).toThrow(SyntaxError);
   expect(client.output).not.toContain("a phone number");
-  await notesAnswerNext(client);
-});
-
-test("a streamed function on AWS's runtime client does not cut a response when the time of the one before is over", async () => {
-  const client = await startStreamedEndpoint();
-  await notesAnswerNext(client);
-  await client.invoke(notesEvent(1), { remainingMilliseconds: 3_000 });
-  const next = await client.invoke(notesEvent(100), { read: pacedReader(65_536, 40) });
-  expect(responseIn(next).body).toHaveLength(100);
-  await notesAnswerNext(client);
-});
-
-test("a streamed function on AWS's runtime client does not let the next wait for a reader who stops before a fault", async () => {
-  const client = await startStreamedEndpoint();
-  const read = badReaders["reads nothing"] ?? expect.unreachable();
-  await client.invoke(notesEvent(5, 3), { read, remainingMilliseconds });
-  expect(client.output).toContain("ResponseCut");
   await notesAnswerNext(client);
 });
 

@@ -32,13 +32,6 @@ describe("faults", () => {
     },
   );
 
-  test("an endpoint responds 500 when a handler throws synchronously", async () => {
-    const result = await askOpen({}, () => {
-      throw new Error(secret);
-    });
-    expect(codeOf(result)).toBe("INTERNAL");
-  });
-
   test("an endpoint responds 503 with Retry-After when a dependency does not answer", async () => {
     const result = await askOpen({}, async () => {
       throw new Unavailable("DynamoDB", "TimeoutError");
@@ -63,14 +56,6 @@ describe("faults", () => {
       expect(result.headers?.["retry-after"]).toBe(wait === undefined ? undefined : String(wait));
       expect(result.headers).not.toHaveProperty("x-kind");
     }
-  });
-
-  test("an endpoint prefers the message and Retry-After of refuse to those of the catalogue", async () => {
-    const result = await askOpen({}, async ({ refuse }) => {
-      throw refuse("TOO_MANY_REQUESTS", { message: "Wait.", retryAfterSeconds: 77 });
-    });
-    expect(messageOf(result)).toBe("Wait.");
-    expect(result.headers?.["retry-after"]).toBe("77");
   });
 });
 
