@@ -7,6 +7,7 @@ import { element } from "./dom.ts";
 import { loadPart } from "./lazy.ts";
 import { askForLogin, followLogin } from "./login-dialog.ts";
 import { restoreSession } from "./session.ts";
+import { followTheme } from "./theme.ts";
 import { followUsage } from "./usage.ts";
 
 type View = "map" | "reference";
@@ -68,6 +69,7 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]"))
 }
 addEventListener("popstate", () => show(viewOf(location.pathname)));
 
+followTheme();
 show(viewOf(location.pathname));
 await restoreSession();
 followLogin();

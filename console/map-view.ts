@@ -10,6 +10,7 @@ import { announce, element, html } from "./dom.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
+import { savePicture } from "./map/picture.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
 import { panel } from "./panel.ts";
@@ -30,6 +31,7 @@ import { largestCount } from "./request/validation.ts";
 import { currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 import { useDataZone } from "./time.ts";
+import { webhookSecrets } from "./webhook-secrets.ts";
 
 /** Answers with at most as many cells × hours are asked for without a click, after a pause. */
 const askedForByItself = 12_000;
@@ -175,7 +177,11 @@ class MapView {
       fold.element,
       result,
       places,
-      operationList(),
+      operationList(() => {
+        const query = form.query();
+        return query && requestsOf(query);
+      }),
+      webhookSecrets(),
       provenance(capabilities),
     );
     this.openAddress();
@@ -310,9 +316,11 @@ class MapView {
       element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
     };
     const onCoverage = () => this.#map.moveToCoverage();
+    const sources = capabilities.provenance.map(({ source }) => source).join(", ");
+    const onPicture = () => savePicture(this.#map.library, sources);
     const quality = capabilities.forecastQuality.find(({ precision }) => precision === query.precision);
     const requests = requestsOf(query);
-    const result = resultPanel({ densities, requests, threshold, quality, onCell, onCoverage });
+    const result = resultPanel({ densities, requests, threshold, quality, onCell, onPicture, onCoverage });
     this.#form?.result.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;

@@ -1,19 +1,21 @@
-/** The list of the caller's operations. */
-import { html } from "./dom.ts";
-import { ApiError } from "./http.ts";
+/** The caller's operations: requests whose answers are delivered to a sink. */
+import { Asking } from "./asking.ts";
+import { announce, html } from "./dom.ts";
 import { counted } from "./numbers.ts";
 import { panel } from "./panel.ts";
+import type { DensityRequest } from "./request/query.ts";
 import { callApi } from "./session.ts";
 import { timeLabel } from "./time.ts";
 
 /** The members of an operation that the list shows (`GET /populationdensitydata/operations`). */
-interface Operation {
+export interface Operation {
   readonly operationId: string;
-  readonly state: string;
+  readonly state: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
   readonly requestedAt: string;
   readonly cells: number;
   readonly intervals: number;
   readonly attempts: number;
+  readonly lastAttempt?: { readonly outcome?: string; readonly httpStatus?: number };
   readonly nextAttemptAt?: string;
 }
 
@@ -22,54 +24,152 @@ interface OperationPage {
   readonly nextPageToken?: string;
 }
 
-/** Creates the list, which is loaded each time it is opened. */
-export function operationList(): HTMLElement {
-  const place = html("div", { "aria-live": "polite" });
-  const read = async () => {
-    place.replaceChildren(html("p", { class: "note" }, "Reading…"));
-    place.replaceChildren(...(await readPage()));
-  };
-  return panel(
-    "Your operations",
-    { name: "operations", onOpen: () => void read() },
-    html("p", { class: "note" }, "Requests with a sink, of the last day."),
-    place,
-    html("button", { type: "button", click: read }, "Refresh"),
-  );
+const path = "populationdensitydata/operations";
+
+/** How often the list is read again while it is open and something in it is pending. */
+const followMilliseconds = 5_000;
+
+/**
+ * Creates the panel.
+ * @param requests what the form asks for; undefined while it cannot be asked for.
+ */
+export function operationList(requests: () => readonly DensityRequest[] | undefined): HTMLElement {
+  return new OperationList(requests).element;
 }
 
-/** One page of operations, with a button for the next one, or the API's error. */
-async function readPage(pageToken?: string): Promise<HTMLElement[]> {
-  const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
-  try {
-    const response = await callApi(`populationdensitydata/operations?${query}`);
-    const { operations, nextPageToken } = (await response.json()) as OperationPage;
-    if (operations.length === 0 && pageToken === undefined) {
-      return [html("p", {}, "There are none. A request with a sink starts one.")];
-    }
-    const list = html("ul", { class: "plain" }, ...operations.map(item));
-    return nextPageToken === undefined ? [list] : [list, moreButton(nextPageToken)];
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return [html("p", { class: "problem" }, error.message)];
+class OperationList {
+  readonly element: HTMLDetailsElement;
+  readonly #requests: () => readonly DensityRequest[] | undefined;
+  readonly #asking = new Asking();
+  readonly #list = html("div");
+  readonly #sink = html("input", {
+    id: "sink",
+    type: "url",
+    placeholder: "https://example.com/densities",
+    spellcheck: "false",
+  });
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(requests: () => readonly DensityRequest[] | undefined) {
+    this.#requests = requests;
+    this.element = panel(
+      "Your operations",
+      { name: "operations", onOpen: () => void this.#read() },
+      html("p", { class: "note" }, "Requests whose answers are delivered to a sink, of the last day."),
+      html("label", { for: "sink" }, "Sink"),
+      this.#sink,
+      html("button", { type: "button", click: () => void this.#order() }, "Deliver to this sink"),
+      this.#asking.element,
+      this.#list,
+    );
+  }
+
+  /** Reads the first page, and again while something is pending and the panel is open. */
+  async #read(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (!this.element.open || !this.element.isConnected) return;
+    const page = await this.#asking.ask({ ask: (signal) => readPage(signal), text: "Reading…" });
+    if (page === undefined) return;
+    this.#list.replaceChildren(...this.#pageElements(page));
+    const isPending = page.operations.some(({ state }) => state === "PENDING");
+    if (isPending) this.#timer = setTimeout(() => void this.#read(), followMilliseconds);
+  }
+
+  #pageElements({ operations, nextPageToken }: OperationPage): HTMLElement[] {
+    if (operations.length === 0) return [html("p", {}, "There are none. A request with a sink starts one.")];
+    const more = html("button", { type: "button" }, "More");
+    more.addEventListener("click", async () => {
+      const next = await this.#asking.ask({ ask: (signal) => readPage(signal, nextPageToken) });
+      if (next !== undefined) more.replaceWith(...this.#pageElements(next));
+    });
+    const list = html("ul", { class: "plain" }, ...operations.map((operation) => this.#item(operation)));
+    return nextPageToken === undefined ? [list] : [list, more];
+  }
+
+  #item(operation: Operation): HTMLElement {
+    const { operationId, state, requestedAt, cells, intervals } = operation;
+    const size = `${counted(cells, "cell")} × ${counted(intervals, "hour")}`;
+    const action =
+      state === "PENDING"
+        ? html(
+            "button",
+            { type: "button", class: "chip", click: () => void this.#cancel(operationId) },
+            "Cancel",
+          )
+        : html(
+            "button",
+            { type: "button", class: "chip", click: () => void this.#again(operationId) },
+            "Deliver again",
+          );
+    return html(
+      "li",
+      {},
+      html("span", { class: `state ${state}` }, state),
+      html("span", {}, timeLabel(new Date(requestedAt))),
+      html("code", { class: "id" }, operationId),
+      html("span", { class: "note" }, `${size}, ${attemptText(operation)}`),
+      html("span", { class: "row" }, action),
+    );
+  }
+
+  /** Asks for what the form asks for, to be delivered. */
+  async #order(): Promise<void> {
+    const requests = this.#requests();
+    if (requests === undefined || !this.#hasSink()) return;
+    await this.#change(async (signal) => {
+      for (const request of requests) {
+        await post("populationdensitydata/retrieve", { ...request, sink: this.#sink.value }, signal);
+      }
+    });
+  }
+
+  async #again(operationId: string): Promise<void> {
+    if (!this.#hasSink()) return;
+    await this.#change((signal) =>
+      post(`${path}/${operationId}/redeliver`, { sink: this.#sink.value }, signal),
+    );
+  }
+
+  async #cancel(operationId: string): Promise<void> {
+    await this.#change((signal) => callApi(`${path}/${operationId}`, { method: "DELETE", signal }));
+  }
+
+  async #change(ask: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    clearTimeout(this.#timer);
+    const change = async (signal: AbortSignal) => {
+      await ask(signal);
+      return true;
+    };
+    if (await this.#asking.ask({ ask: change })) await this.#read();
+  }
+
+  #hasSink(): boolean {
+    if (this.#sink.value !== "" && this.#sink.checkValidity()) return true;
+    announce("A sink is an https address to which answers are posted.");
+    this.#sink.focus();
+    return false;
   }
 }
 
-function moreButton(pageToken: string): HTMLElement {
-  const readMore = async (): Promise<void> => button.replaceWith(...(await readPage(pageToken)));
-  const button = html("button", { type: "button", click: readMore }, "More");
-  return button;
+async function readPage(signal: AbortSignal, pageToken?: string): Promise<OperationPage> {
+  const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
+  return (await (await callApi(`${path}?${query}`, { signal })).json()) as OperationPage;
 }
 
-function item({ operationId, state, requestedAt, cells, intervals, attempts, nextAttemptAt }: Operation) {
-  const size = `${counted(cells, "cell")} × ${counted(intervals, "hour")}`;
-  const next = nextAttemptAt === undefined ? "" : `, next ${timeLabel(new Date(nextAttemptAt))}`;
-  return html(
-    "li",
-    {},
-    html("span", { class: `state ${state}` }, state),
-    html("span", {}, timeLabel(new Date(requestedAt))),
-    html("code", { class: "id" }, operationId),
-    html("span", { class: "note" }, `${size}, ${counted(attempts, "attempt")}${next}`),
-  );
+async function post(address: string, body: object, signal: AbortSignal): Promise<Response> {
+  return await callApi(address, { method: "POST", body: JSON.stringify(body), signal });
+}
+
+/** The attempts so far, why the last one failed, and when the next one is: `2 attempts, 404 from the sink`. */
+export function attemptText({ attempts, lastAttempt = {}, nextAttemptAt }: Operation): string {
+  const { outcome, httpStatus } = lastAttempt;
+  const reasons: Readonly<Record<string, string>> = {
+    FAILED: httpStatus === undefined ? "the sink did not answer" : `${httpStatus} from the sink`,
+    REFUSED: httpStatus === undefined ? "the sink was refused" : `${httpStatus} from the sink`,
+    NOT_COMPUTED: "the answer could not be computed",
+  };
+  const next = nextAttemptAt === undefined ? undefined : `next ${timeLabel(new Date(nextAttemptAt))}`;
+  return [counted(attempts, "attempt"), reasons[outcome ?? ""], next]
+    .filter((part) => part !== undefined)
+    .join(", ");
 }

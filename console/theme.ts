@@ -1,14 +1,64 @@
-/** The light and the dark theme, as the system requests. The colours are in `styles/theme.css`. */
+/**
+ * The light and the dark theme, as the system requests or somebody has chosen. Their colours are in `styles/theme.css`
+ * and `styles/dark.css`.
+ */
+import { element, html } from "./dom.ts";
+
+const names = { system: "System", light: "Light", dark: "Dark" } as const;
+
+type Theme = keyof typeof names;
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Where the browser keeps the choice. */
+const key = "network-capabilities theme";
+
+const listeners = new Set<() => void>();
+let theme: Theme = "system";
 
 /** Whether the page is dark. */
 export function isDark(): boolean {
-  return dark.matches;
+  return theme === "system" ? dark.matches : theme === "dark";
 }
 
 /** Calls the listener whenever the theme changes. */
 export function onThemeChange(listener: () => void): void {
-  dark.addEventListener("change", listener);
+  listeners.add(listener);
+}
+
+/** Shows the choice of a theme in the header, and applies the one that was chosen before. */
+export function followTheme(): void {
+  const field = html(
+    "select",
+    { "aria-label": "Theme", title: "Theme" },
+    ...Object.entries(names).map(([value, name]) => html("option", { value }, name)),
+  );
+  const apply = () => {
+    const media = { system: "(prefers-color-scheme: dark)", light: "not all", dark: "all" }[theme];
+    element<HTMLLinkElement>("dark-style").media = media;
+    for (const listener of listeners) listener();
+  };
+  field.addEventListener("change", () => {
+    theme = field.value as Theme;
+    withStorage((storage) => (theme === "system" ? storage.removeItem(key) : storage.setItem(key, theme)));
+    apply();
+  });
+  dark.addEventListener("change", apply);
+  const kept = withStorage((storage) => storage.getItem(key));
+  if (kept === "light" || kept === "dark") theme = kept;
+  field.value = theme;
+  element("theme").replaceChildren(field);
+  apply();
+}
+
+/** Uses what the browser keeps; undefined where the user forbids it. */
+function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
+  try {
+    return use(localStorage);
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
 }
 
 /** Colours of the current theme, as in CSS. The two colours of patterns are `#rrggbbaa`. */

@@ -60,6 +60,7 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
   const page = (await readFile(join(sources, "index.html"), "utf8"))
     .replace("{style}", entry(/^main-\w+\.css$/))
+    .replace("{darkStyle}", entry(/^dark-\w+\.css$/))
     .replace("{script}", entry(/^main-\w+\.js$/))
     .replaceAll("{icon}", others.icon.name)
     .replace("{licences}", others.licences.name);
@@ -78,7 +79,10 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
 /** Bundles the scripts and the style sheet of the pages; what is not needed at once is in files of its own. */
 async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string>>): Promise<Asset[]> {
   const { outputFiles } = await build({
-    entryPoints: [join(sources, "main.ts")],
+    entryPoints: [
+      { in: join(sources, "main.ts"), out: "main" },
+      { in: join(sources, "styles/dark.css"), out: "dark" },
+    ],
     outdir: sources,
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",

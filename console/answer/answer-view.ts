@@ -1,4 +1,4 @@
-import { element } from "../dom.ts";
+import { element, html } from "../dom.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { percent, whole } from "../numbers.ts";
@@ -33,6 +33,13 @@ export class AnswerView {
   readonly #options: AnswerOptions;
   readonly #ownScale: Scale;
   readonly #timeline: Timeline;
+  readonly #tilt = html(
+    "button",
+    { type: "button", class: "tilt", "aria-pressed": "false", click: () => void this.#switchColumns() },
+    "3D",
+  );
+  /** The part of the page that draws columns; undefined while the map is flat. */
+  #columns: typeof import("../map/columns.ts") | undefined;
   #name: ScaleName;
   #hour = 0;
   /** The hour that others are compared with, and the scale of their differences from it. */
@@ -62,6 +69,7 @@ export class AnswerView {
     map.library.on("move", this.#placeCell);
     map.library.on("resize", this.#placeCell);
     map.onHover((index, x, y) => this.#hover(index, x, y));
+    element("stage").append(this.#tilt);
     addEventListener("keydown", this.#onKey);
   }
 
@@ -93,6 +101,8 @@ export class AnswerView {
   remove(): void {
     const { map } = this.#options;
     this.#timeline.remove();
+    this.#columns?.showColumns(map.library, undefined);
+    this.#tilt.remove();
     map.library.off("move", this.#placeCell);
     map.library.off("resize", this.#placeCell);
     map.onHover(undefined);
@@ -141,6 +151,28 @@ export class AnswerView {
   #showCells(): void {
     const [hour, base, scale] = [this.#hour, this.#base?.hour, this.#scale];
     this.#options.map.cells.showHour({ hour, base, scale, fades: this.#isPlaying });
+    this.#raiseColumns();
+  }
+
+  /** Tilts the map and shows cells as columns, or lays it flat; the code for it is loaded when it is first wanted. */
+  async #switchColumns(): Promise<void> {
+    const { library } = this.#options.map;
+    if (this.#columns === undefined) {
+      this.#columns = await import("../map/columns.ts");
+      this.#columns.showColumns(library, this.#scale);
+      this.#raiseColumns();
+    } else {
+      this.#columns.showColumns(library, undefined);
+      this.#columns = undefined;
+    }
+    this.#tilt.setAttribute("aria-pressed", String(this.#columns !== undefined));
+  }
+
+  #raiseColumns(): void {
+    const { hours } = this.#options.densities;
+    if (this.#columns === undefined) return;
+    const max = Math.max(...hours.map(({ values }) => Math.max(...values.map(({ density = 0 }) => density))));
+    this.#columns.raiseColumns(this.#options.map.library, hours[this.#hour]?.values ?? [], max);
   }
 
   #showHistogram(): void {

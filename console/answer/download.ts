@@ -5,14 +5,26 @@ import { callApi } from "../session.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 
-/** File formats, by the labels of their buttons. */
+/** File formats, by the labels of their buttons: by hour there are plain numbers, for one area. */
 export const formats = {
-  GeoJSON: { accept: "application/geo+json", extension: "geojson", combine: combineGeoJson },
-  CSV: { accept: "text/csv", extension: "csv", combine: combineCsv },
+  GeoJSON: { accept: "application/geo+json", query: "", extension: "geojson", combine: combineGeoJson },
+  "GeoJSON by hour": {
+    accept: "application/geo+json",
+    query: "?featuresPer=HOUR",
+    extension: "geojson",
+    combine: undefined,
+  },
+  CSV: { accept: "text/csv", query: "", extension: "csv", combine: combineCsv },
 } as const;
 
 /** A file format. */
 export type Format = keyof typeof formats;
+
+/** The formats that the answers to some requests have as one file. */
+export function formatsFor(requests: readonly DensityRequest[]): Format[] {
+  const names = Object.keys(formats) as Format[];
+  return names.filter((name) => requests.length === 1 || formats[name].combine !== undefined);
+}
 
 /**
  * Repeats requests in another format, and saves their answers as one file.
@@ -25,13 +37,20 @@ export async function download(format: Format, requests: readonly DensityRequest
   const [first, ...others] = answers;
   if (first === undefined) return;
   const texts = () => Promise.all(answers.map((answer) => answer.text()));
-  const content = others.length === 0 ? first : new Blob([combine(await texts())], { type: accept });
+  const content =
+    others.length === 0 || combine === undefined
+      ? first
+      : new Blob([combine(await texts())], { type: accept });
   saveFile(`densities-${requests[0]?.startTime.slice(0, 13)}.${extension}`, content);
 }
 
 async function answerIn(format: Format, request: DensityRequest): Promise<Blob> {
-  const { accept } = formats[format];
-  const response = await callApi(retrievalPath, { method: "POST", body: JSON.stringify(request), accept });
+  const { accept, query } = formats[format];
+  const response = await callApi(retrievalPath + query, {
+    method: "POST",
+    body: JSON.stringify(request),
+    accept,
+  });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith(accept)) {
     throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${format}.`);

@@ -4,7 +4,7 @@ import {
   populationBandOf,
 } from "../../functions/population-density/summary/ground-risk.ts";
 import { html } from "../dom.ts";
-import { squareKilometres, whole } from "../numbers.ts";
+import { percent, squareKilometres, whole } from "../numbers.ts";
 import { panel } from "../panel.ts";
 import { hourLabel } from "../time.ts";
 import { cellArea } from "./cells.ts";
@@ -28,10 +28,9 @@ const labels: Readonly<Record<GroundRiskClass, string>> = {
 };
 
 /**
- * Creates the table of the area in each population band of SORA 2.5 in an hour, and names the quietest and the busiest
- * hour.
+ * Creates the table of the area in each population band of SORA 2.5 in an hour.
  */
-export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
+export function groundRisk({ geohashes }: Densities): GroundRisk {
   const areas = geohashes.map(cellArea);
   const rows = html("tbody");
   const head = html(
@@ -50,19 +49,26 @@ export function groundRisk({ geohashes, hours }: Densities): GroundRisk {
       "Area in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown.",
     ),
     html("table", {}, html("thead", {}, head), rows),
-    extremesOf(hours),
   );
   return { element, showHour: whileOpen(element, (hour) => rows.replaceChildren(...rowsOf(hour, areas))) };
 }
 
+/** What the densities of an hour mean for a flight, in a sentence. */
+export function riskText({ values }: Hour, areas: readonly number[]): string {
+  const classes = classesOf(values, areas).list();
+  const bands = classes.filter(
+    ({ class: name, cells }) => cells > 0 && name !== "LOW_DENSITY" && name !== "NO_DATA",
+  );
+  const highest = bands.at(-1);
+  if (highest === undefined) return "";
+  const area = bands.reduce((sum, { areaKm2 }) => sum + areaKm2, 0);
+  const share = percent(highest.areaKm2 / area);
+  return `Ground risk: the highest population band of SORA 2.5 is “${labels[highest.class]}” people per km², on ${share} of the area with numbers.`;
+}
+
 /** A row for each class that has a cell. */
 function rowsOf({ values }: Hour, areas: readonly number[]): HTMLElement[] {
-  const classes = new CellsByClass();
-  for (const [index, { dataType, max }] of values.entries()) {
-    const isEstimate = dataType === "DENSITY_ESTIMATION";
-    classes.add(isEstimate ? populationBandOf(max ?? 0) : dataType, areas[index] ?? 0);
-  }
-  return classes
+  return classesOf(values, areas)
     .list()
     .filter(({ cells }) => cells > 0)
     .map(({ class: name, cells, areaKm2 }) =>
@@ -76,8 +82,17 @@ function rowsOf({ values }: Hour, areas: readonly number[]): HTMLElement[] {
     );
 }
 
+function classesOf(values: Hour["values"], areas: readonly number[]): CellsByClass {
+  const classes = new CellsByClass();
+  for (const [index, { dataType, max }] of values.entries()) {
+    const isEstimate = dataType === "DENSITY_ESTIMATION";
+    classes.add(isEstimate ? populationBandOf(max ?? 0) : dataType, areas[index] ?? 0);
+  }
+  return classes;
+}
+
 /** The hours with the fewest and the most people, the first of equals; nothing for a single hour. */
-function extremesOf(hours: readonly Hour[]): HTMLElement | false {
+export function extremesOf(hours: readonly Hour[]): HTMLElement | false {
   const known = hours.filter(({ counts }) => counts.DENSITY_ESTIMATION > 0);
   const [quietest] = known.toSorted((one, other) => one.people - other.people);
   const [busiest] = known.toSorted((one, other) => other.people - one.people);

@@ -1,14 +1,17 @@
 /** The summary of an answer, with actions. */
+
+import { copyLink } from "../copy.ts";
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
 import { counted, separated, whole } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { qualityText } from "./basis.ts";
+import { cellArea } from "./cells.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
-import { download, type Format, formats } from "./download.ts";
-import { groundRisk } from "./ground-risk.ts";
+import { download, type Format, formatsFor } from "./download.ts";
+import { extremesOf, groundRisk, riskText } from "./ground-risk.ts";
 import { retrievalPath } from "./retrieval.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
@@ -35,13 +38,15 @@ interface ResultOptions {
   readonly quality: ForecastQuality | undefined;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
+  /** Called when the user wants the map as a picture. */
+  readonly onPicture: () => void;
   /** Called when the user wants to see what is covered. */
   readonly onCoverage: () => void;
 }
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, requests, threshold, quality, onCell, onCoverage } = options;
+  const { densities, requests, threshold, quality, onCell, onPicture, onCoverage } = options;
   const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -49,14 +54,18 @@ export function resultPanel(options: ResultOptions): Result {
   const forecast = isAllObserved ? undefined : qualityText(quality);
   const densest = densestCells(densities, onCell);
   const risk = groundRisk(densities);
+  const areas = densities.geohashes.map(cellArea);
+  const riskLine = html("p", { class: "note" });
   const element = html(
     "section",
     { "aria-label": "Answer" },
     note !== "" && html("p", { class: "warning" }, note),
     note !== "" && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
     ...(hasCells ? figures.elements : []),
+    hasCells && extremesOf(densities.hours),
+    hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
-    ...(hasCells ? actions(requests) : []),
+    ...(hasCells ? actions(requests, onPicture) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );
@@ -66,6 +75,7 @@ export function resultPanel(options: ResultOptions): Result {
     figures.showHour(hour);
     densest.showHour(hour);
     risk.showHour(hour);
+    riskLine.textContent = riskText(hour, areas);
   };
   return { element, note, showHour };
 }
@@ -100,7 +110,7 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and the error of a failed download. */
-function actions(requests: readonly DensityRequest[]): HTMLElement[] {
+function actions(requests: readonly DensityRequest[], savePicture: () => void): HTMLElement[] {
   const problem = html("p", { class: "problem", role: "alert" });
   const save = async (format: Format) => {
     problem.textContent = "";
@@ -114,7 +124,7 @@ function actions(requests: readonly DensityRequest[]): HTMLElement[] {
   const buttons = html(
     "div",
     { class: "row" },
-    ...(Object.keys(formats) as Format[]).map((format) =>
+    ...formatsFor(requests).map((format) =>
       html("button", { type: "button", click: () => save(format) }, format),
     ),
     html(
@@ -126,6 +136,8 @@ function actions(requests: readonly DensityRequest[]): HTMLElement[] {
       },
       "Copy as code",
     ),
+    html("button", { type: "button", click: () => void copyLink() }, "Copy link"),
+    html("button", { type: "button", click: savePicture }, "PNG"),
   );
   return [buttons, problem];
 }

@@ -315,7 +315,7 @@ test.each([
   [["call", "getQosProfile"], "getQosProfile needs a token: log in with --as, or give --token or NCS_TOKEN"],
   [
     ["call", "getQosProfiles", "--token", "x"],
-    "there is no operation getQosProfiles; there are authenticateProfile, ",
+    "there is no operation getQosProfiles. Did you mean getQosProfile? There are:\n\nauthenticateProfile ",
   ],
   // A value may be a secret.
   [

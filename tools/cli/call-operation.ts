@@ -97,7 +97,15 @@ function operationOf(operationId: string): Endpoint & { readonly id: EndpointId 
   const known = endpoints.map(({ operationId }) => operationId);
   const nearest = nearestName(operationId, known);
   const advice = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
-  throw new Error(`there is no operation ${operationId}; there are ${known.join(", ")}.${advice}`);
+  throw new Error(`there is no operation ${operationId}.${advice} There are:\n\n${operationTable()}`);
+}
+
+/** All operations in columns: what they are called, and where they are. */
+export function operationTable(): string {
+  const width = Math.max(...endpoints.map(({ operationId }) => operationId.length));
+  return endpoints
+    .map(({ operationId, method, path }) => `${operationId.padEnd(width)}  ${method.padEnd(6)}  ${path}`)
+    .join("\n");
 }
 
 function indented(text: string): string {

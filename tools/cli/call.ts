@@ -28,14 +28,21 @@ interface CallOptions extends CallerOptions {
 /** `ncs call`: one request, and its answer on standard output. */
 export function addCall(command: Command, print: Print, note: Print): void {
   withCaller(command)
-    .argument("<operationId>", "as in the OpenAPI document, such as retrieveQosProfiles")
+    .argument(
+      "[operationId]",
+      "as in the OpenAPI document, such as retrieveQosProfiles; lists all without one",
+    )
     .argument(
       "[request]",
       "JSON, or @file: members that are parameters of the path or the query, and the body's",
     )
     .option("--header <name:value...>", "further headers of the request")
-    .action(async (operationId: string, request: string | undefined, options: CallOptions) => {
-      const { answer } = await import("./call-operation.ts");
+    .action(async (operationId: string | undefined, request: string | undefined, options: CallOptions) => {
+      const { answer, operationTable } = await import("./call-operation.ts");
+      if (operationId === undefined) {
+        print(operationTable());
+        return;
+      }
       const token = await tokenFor(options);
       const { status, headers, body } = await answer({
         url: options.url,
