@@ -18,11 +18,10 @@ const loginSeconds = 0.25;
 
 const capabilities = "population-density/capabilities" satisfies FunctionId;
 
-/** For the key set and what describes the API: callers keep the first for minutes, and need the others once. */
-const ofPublicDocuments: Throttling = { rate: 20, burst: 10 };
+const keySet = "keys/publish" satisfies FunctionId;
 
-/** For the pages of a website. */
-const ofPages: Throttling = { rate: 10, burst: 10 };
+/** For the key set, which services that verify tokens keep for minutes. */
+const ofKeySet: Throttling = { rate: 20, burst: 10 };
 
 /** For the assets of a website: a page loads some ten of them at the same time, and browsers keep them. */
 const ofAssets: Throttling = { rate: 40, burst: 40 };
@@ -36,19 +35,27 @@ const tokens = "oauth2/token" satisfies FunctionId;
 const ofTokens: Throttling = { rate: 50, burst: 25 };
 
 /**
- * For each verb that a path does not have, including `OPTIONS`: a browser sends one before a page of another origin
- * calls, and caches the answer for hours. The limit does not depend on whether such pages are allowed, so that allowing
- * them does not change a setting of every path in one update of the stage.
+ * For pages and documents about the API, which people and programs read once, and for each verb that a path does not
+ * have, including `OPTIONS`: a browser sends one before a page of another origin calls, and caches the answer for hours.
+ * The limit does not depend on whether such pages are allowed, so that allowing them does not change a setting of every
+ * path in one update of the stage.
  */
-const ofOtherVerbs: Throttling = { rate: 7, burst: 4 };
+const byDefault: Throttling = { rate: 7, burst: 4 };
+
+/**
+ * The most changes that the method settings of a stage may make. API Gateway refuses an update of a stage with more than
+ * some 80, as operators report (`Update size too large`), and the same update may change the deployment, the
+ * destination and the format of the access log, and tracing too.
+ * https://github.com/DianaIonita/serverless-api-gateway-caching/issues/46
+ */
+export const maxMethodChanges = 76;
 
 /** The verbs that a method `ANY` stands for. */
 const anyVerb = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
 
 /** The methods of websites: pages, and the assets that a parameter names. */
-const webPaths = websites.flatMap(({ paths }): readonly string[] => paths);
-const pages = webPaths.filter((path) => !path.includes("{")).map((path) => `${path}/GET`);
-const assets = webPaths.filter((path) => path.includes("{")).map((path) => `${path}/GET`);
+const webMethods = websites.flatMap(({ paths }) => paths.map((path) => `${path}/GET`));
+const assets = webMethods.filter((method) => method.includes("{"));
 
 function methodsOf(endpoint: Endpoint): readonly string[] {
   return pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`));
@@ -57,11 +64,11 @@ function methodsOf(endpoint: Endpoint): readonly string[] {
 /** The throttling of a stage. */
 export interface StageThrottling {
   /**
-   * Of each declared method, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a method `ANY`,
-   * only a verb that it stands for (docs/decisions/0003).
+   * Of each method with a limit of its own, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a
+   * method `ANY`, only a verb that it stands for (docs/decisions/0003).
    */
   readonly named: Readonly<Record<string, Throttling>>;
-  /** Of each verb that is not named. */
+  /** Of each method and verb that is not named. */
   readonly others: Throttling;
 }
 
@@ -79,21 +86,20 @@ export function stageThrottling(settings: ThrottlingSettings): StageThrottling {
     ...servedEndpoints(settings).map(
       (endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const,
     ),
-    [pages, ofPages] as const,
     [assets, ofAssets] as const,
   ];
   const named = limits.flatMap(([methods, limit]) =>
-    methods.map((method) => [method, atMost(limit)] as const),
+    limit === undefined ? [] : methods.map((method) => [method, atMost(limit)] as const),
   );
-  return { named: Object.fromEntries(named), others: atMost(ofOtherVerbs) };
+  return { named: Object.fromEntries(named), others: atMost(byDefault) };
 }
 
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
 export function totalThrottling(settings: ThrottlingSettings): Throttling {
   const { named, others } = stageThrottling(settings);
   const paths = new Set(servedEndpoints(settings).flatMap(pathsOf));
-  const verbs = [...paths].flatMap((path) => anyVerb.map((verb) => `${path}/${verb}`));
-  const limits = [...Object.values(named), ...verbs.filter((verb) => !(verb in named)).map(() => others)];
+  const methods = [...[...paths].flatMap((path) => anyVerb.map((verb) => `${path}/${verb}`)), ...webMethods];
+  const limits = methods.map((method) => named[method] ?? others);
   return {
     rate: limits.reduce((sum, { rate }) => sum + rate, 0),
     burst: limits.reduce((sum, { burst }) => sum + burst, 0),
@@ -123,12 +129,14 @@ export function requestRateOf(stage: Stage): number {
 /** For operations: each is asked about a few times, and all methods share the account's rate. */
 const ofOperations: Throttling = { rate: 70, burst: 35 };
 
-function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling {
+/** The limit of an endpoint's methods; undefined for the stage's default. */
+function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
   if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
   if (endpoint.id === login) return loginLimit(endpoint, settings);
   if (endpoint.id === tokens) return ofTokens;
   if (endpoint.id === capabilities) return ofCapabilities;
-  return endpoint.scope === null ? ofPublicDocuments : settings.throttling;
+  if (endpoint.id === keySet) return ofKeySet;
+  return endpoint.scope === null ? undefined : settings.throttling;
 }
 
 /** The paths of the login share its executions: more logins would keep those of other functions busy. */

@@ -5,8 +5,8 @@ import { checkedNames } from "./shared-templates.ts";
 import { parseOne, sharedFolder } from "./template.ts";
 import { rules } from "./template-rules.ts";
 
-/** Every stack of both stages, without and with every setting. */
-const templates = checkedNames.flatMap((name) =>
+/** Every stack of both stages, without and with every setting, and at its largest. */
+const templates = [...checkedNames, "largest" as const].flatMap((name) =>
   readdirSync(sharedFolder(name))
     .filter((file) => file.endsWith(".template.json"))
     .map((file) => [name, file, readFileSync(join(sharedFolder(name), file), "utf8")] as const),
@@ -49,6 +49,16 @@ const broken: Readonly<Record<keyof typeof rules, readonly string[]>> = {
       GlobalSecondaryIndexes: [
         { Projection: { NonKeyAttributes: Array.from({ length: 101 }, (_, index) => `a${index}`) } },
       ],
+    }),
+  ],
+  "at most 76 changes in one update of the stage": [
+    withResource("AWS::ApiGateway::Stage", {
+      MethodSettings: Array.from({ length: 39 }, (_, index) => ({
+        HttpMethod: "GET",
+        ResourcePath: `/~1${index}`,
+        ThrottlingBurstLimit: 1,
+        ThrottlingRateLimit: 1,
+      })),
     }),
   ],
 };

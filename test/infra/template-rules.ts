@@ -3,6 +3,7 @@
  * cfn-lint 1.51 finds: `checks.test.ts` holds what CDK and cdk-nag find, `.ci/run` runs cfn-lint where it is installed.
  */
 import * as z from "zod";
+import { maxMethodChanges } from "../../infra/throttling.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import { resourcesOf, type Template } from "./template.ts";
 
@@ -108,10 +109,23 @@ const indexesProjectFewAttributes: Rule = (template) =>
     })
     .map(({ logicalId }) => logicalId);
 
+const stage = z.object({ MethodSettings: z.array(z.record(z.string(), z.unknown())).default([]) });
+
+/** API Gateway refuses the update of the stage: `BadRequestException: Update size too large`. */
+const stageTakesOneUpdate: Rule = (template) =>
+  resourcesOf("AWS::ApiGateway::Stage", stage, template).flatMap(({ logicalId, properties }) => {
+    // Each setting names its method, and changes the rest.
+    const changes = properties.MethodSettings.flatMap(
+      ({ HttpMethod: _, ResourcePath: __, ...changed }) => Object.keys(changed),
+    );
+    return changes.length > maxMethodChanges ? [`${logicalId}: ${changes.length}`] : [];
+  });
+
 /** Every rule, by what holds of a template that keeps it. */
 export const rules = {
   "texts and numbers within the limits of their services": valuesAreWithinLimits,
   "policies of a role within 10,240 characters": policiesOfARoleFit,
   "alarms that CloudWatch can evaluate": alarmsCanBeEvaluated,
   "indexes that project at most 100 attributes": indexesProjectFewAttributes,
+  "at most 76 changes in one update of the stage": stageTakesOneUpdate,
 } as const satisfies Readonly<Record<string, Rule>>;

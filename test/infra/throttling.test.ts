@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
+import { endpoints, protocolEndpoints, websites } from "../../functions/areas.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
@@ -15,11 +15,16 @@ const methodsOf = (served: readonly Endpoint[]) =>
     pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
   );
 const withTokens = { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example" };
-const everyMethod = methodsOf([...endpoints, ...protocolEndpoints]);
+/** What people and programs read once, about the API. */
+const documents =
+  /^\/(?:openapi\.json|\.well-known\/(?:api-catalog|openid-configuration|oauth-authorization-server))\//;
+const everyMethod = methodsOf([...endpoints, ...protocolEndpoints]).filter(
+  (method) => !documents.test(method),
+);
 
-test("the stage throttles every verb of every endpoint and never ANY", () => {
+test("the stage limits every verb of every endpoint except documents about the API, and never ANY", () => {
   const { named, others } = stageThrottling(settingsOf(withTokens));
-  expect(Object.keys(named)).toEqual(expect.arrayContaining(everyMethod));
+  expect(Object.keys(named).sort()).toEqual([...everyMethod, "/assets/{name}/GET"].sort());
   expect(Object.keys(named).filter((method) => method.endsWith("/ANY"))).toEqual([]);
   expect(others).toEqual({ rate: 7, burst: 4 });
 });
@@ -59,19 +64,17 @@ test.each(stageNames)("the stage %s lets no more logins begin at once than have 
 });
 
 test("the stage limits what needs no token below what does, and each operation below retrieve", () => {
-  const { named } = stageThrottling(settingsOf(withTokens));
-  const rateOf = (method: string) => named[method]?.rate ?? Number.NaN;
+  const { named, others } = stageThrottling(settingsOf(withTokens));
+  const rateOf = (method: string) => (named[method] ?? others).rate;
   const retrieve = rateOf("/populationdensitydata/retrieve/POST");
   for (const method of [
     "/v3/profile/authenticate/POST",
     "/populationdensitydata/operations/GET",
     "/populationdensitydata/capabilities/GET",
-    "/openapi.json/GET",
     "/.well-known/jwks.json/GET",
     "/oauth2/token/POST",
-    "/.well-known/openid-configuration/GET",
     "/assets/{name}/GET",
-    "//GET",
+    "/openapi.json/GET",
   ])
     expect(rateOf(method), method).toBeLessThan(retrieve / 2);
 });
@@ -85,18 +88,18 @@ test("the stage derives the limit of logins from their reserved executions, at l
 test("the stage limits no method above throttlingRate", () => {
   expect(stageThrottling(settingsOf({ throttlingRate: 5 })).named).toMatchObject({
     "/v3/profile/authenticate/POST": { rate: 5, burst: 3 },
-    "/openapi.json/GET": { rate: 5, burst: 3 },
-    "//GET": { rate: 5, burst: 3 },
+    "/.well-known/jwks.json/GET": { rate: 5, burst: 3 },
     "/assets/{name}/GET": { rate: 5, burst: 3 },
   });
 });
 
-test("the sum of limits counts all methods and all other verbs of the API's paths", () => {
+test("the sum of limits counts all methods, all other verbs of the API's paths, and the pages", () => {
   const paths = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint)));
+  const webPaths = websites.flatMap((website) => website.paths);
   for (const stage of stageNames) {
     const settings = settingsOf({ stage });
     const named = Object.values(stageThrottling(settings).named);
-    const others = 7 * paths.size - methodsOf(endpoints).length;
+    const others = 7 * paths.size + webPaths.length - named.length;
     expect(totalThrottling(settings)).toEqual({
       rate: named.reduce((sum, { rate }) => sum + rate, 0) + others * 7,
       burst: named.reduce((sum, { burst }) => sum + burst, 0) + others * 4,
