@@ -6,11 +6,13 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { scenarios } from "../../tools/verify/scenarios.ts";
+import { verify } from "../../tools/verify/verify.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const folder = useOwnFolder();
+const demo = { url: sharedService.url, logins: demoLogins() };
 let broken: ListeningServer;
 beforeAll(async () => {
   broken = await listen(
@@ -52,6 +54,47 @@ test("ncs verify exits with 1 and reports failures as JSON when the service brea
   expect(failures).toContain("expected 401 UNAUTHENTICATED, answered 200");
   expect(failures).toContainEqual(expect.stringMatching(/^the body is not as declared, at /));
 });
+
+test("ncs verify --sink has densities delivered, and says so in the same report", async () => {
+  const received: string[] = [];
+  const sink = await listen(
+    createServer((request, response) => {
+      received.push(`${request.method} ${request.url}`);
+      request.resume().on("end", () => response.writeHead(204).end());
+    }),
+    0,
+  );
+  onTestFinished(async () => await sink.close());
+  const { code, stdout } = await runNcs([
+    "verify",
+    sharedService.url,
+    "--only",
+    "keys/",
+    "--sink",
+    `${sink.url}/densities`,
+  ]);
+  expect(stdout).toContain("ok       sink/densities-delivered\n");
+  expect(code).toBe(0);
+  expect(received).toEqual(["POST /densities"]);
+}, 60_000);
+
+test("a load of 20 requests a second by six callers is an outcome for each operation, with times", async () => {
+  const outcomes = (await verify({ ...demo, only: "keys/", load: { rate: 20, seconds: 2 } })).outcomes.filter(
+    ({ name }) => name.startsWith("load/"),
+  );
+  expect(outcomes.length).toBeGreaterThan(3);
+  expect(outcomes.map(({ failure }) => failure).filter((one) => one?.includes("not 200"))).toEqual([]);
+  const counts = outcomes.map(({ notes = [] }) => /^(\d+) requests of (\d+) callers/.exec(notes[0] ?? ""));
+  expect(counts.reduce((sum, found) => sum + Number(found?.[1]), 0)).toBe(40);
+  expect(Number(counts[0]?.[2])).toBeGreaterThanOrEqual(6);
+}, 60_000);
+
+test("a load by fewer than six callers is refused", async () => {
+  const load = { rate: 1, seconds: 1 };
+  await expect(verify({ ...demo, logins: demo.logins.slice(0, 2), only: "keys/", load })).rejects.toThrow(
+    "--load needs 6 logins whose requests are answered; there are 2",
+  );
+}, 60_000);
 
 test("ncs verify writes a page of HTML that loads nothing and holds every scenario with its result", async () => {
   const out = join(folder.path, "report.html");

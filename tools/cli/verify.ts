@@ -14,6 +14,8 @@ interface VerifyOptions extends StackOptions {
   readonly definitions?: string;
   readonly only?: string;
   readonly complete?: true;
+  readonly sink?: string;
+  readonly load?: true;
   readonly report: ReportFormat;
   readonly out?: string;
 }
@@ -35,6 +37,8 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       "with --features: where the API definitions are; in the folder of the features if absent",
     )
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
+    .option("--sink <url>", "have densities delivered to this sink too, and wait until they were")
+    .option("--load", "send 100 requests a second for a minute too, as six callers or more")
     .option("--complete", "exit with 1 also when a scenario could not be run")
     .addOption(
       new Option("--report <format>", "what is written; html is one page to hand on")
@@ -61,6 +65,9 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       }
       if (features !== undefined && logins !== undefined) {
         command.error("error: with --features, the plan says who sends the requests, not --logins");
+      }
+      if (features !== undefined && (options.sink !== undefined || options.load)) {
+        command.error("error: --sink and --load are of the contract's scenarios, not of --features");
       }
       if (out !== undefined) await requireWritable(out);
       const findings = await findingsOf(base, options);
@@ -93,7 +100,7 @@ async function requireWritable(file: string): Promise<void> {
 }
 
 async function findingsOf(url: string, options: VerifyOptions): Promise<Findings> {
-  const { features, plan, definitions, logins, only } = options;
+  const { features, plan, definitions, logins, only, sink } = options;
   return await withProgress(async (show) => {
     const onProgress = (progress: Omit<Progress, "stage">) =>
       show({ ...progress, stage: "of the scenarios" });
@@ -107,6 +114,8 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
       import("../demo-logins.ts"),
     ]);
     const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
-    return await verify({ url, logins: senders, only, onProgress });
+    const { usualLoad } = await import("../verify/load.ts");
+    const load = options.load ? usualLoad : undefined;
+    return await verify({ url, logins: senders, only, sink, load, onProgress });
   });
 }

@@ -1,8 +1,11 @@
+import * as z from "zod";
 import { tokenOf } from "../cli/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
 import type { Findings } from "./findings.ts";
+import { type Load, underLoad } from "./load.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
-import { scenarios } from "./scenarios.ts";
+import { type Scenario, scenarios } from "./scenarios.ts";
+import { deliverTo } from "./sink.ts";
 
 /** Requests that are under way at a time: few, as the rate of a stage is for its callers. */
 const requestsAtOnce = 4;
@@ -14,6 +17,10 @@ export interface Verification {
   readonly logins: readonly DemoLogin[];
   /** Only scenarios whose names contain it. */
   readonly only?: string | undefined;
+  /** Where densities are to be delivered too. */
+  readonly sink?: string | undefined;
+  /** What is sent afterwards; nothing if absent. */
+  readonly load?: Load | undefined;
   readonly onProgress?: (progress: { readonly done: number; readonly all: number }) => void;
 }
 
@@ -21,7 +28,14 @@ export interface Verification {
  * Sends the scenarios of the contract to a service.
  * @throws {Error} when nothing answers, or a login is refused.
  */
-export async function verify({ url, logins, only = "", onProgress }: Verification): Promise<Findings> {
+export async function verify({
+  url,
+  logins,
+  only = "",
+  sink,
+  load,
+  onProgress,
+}: Verification): Promise<Findings> {
   const found = await scenarios(logins);
   const wanted = found.scenarios.filter(({ name }) => name.includes(only));
   const skipped = found.skipped.filter(({ name }) => name.includes(only));
@@ -40,5 +54,23 @@ export async function verify({ url, logins, only = "", onProgress }: Verificatio
     }
   };
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
+  if (sink !== undefined) outcomes.push(await delivered(url, sink, found.scenarios, tokenFor));
+  if (load !== undefined)
+    outcomes.push(...(await underLoad({ url, logins, scenarios: found.scenarios, tokenFor, load })));
   return { url, outcomes, skipped };
+}
+
+type TokenFor = (login: DemoLogin) => Promise<string>;
+
+/** Delivers what the first good request for densities asks for. */
+async function delivered(url: string, sink: string, all: readonly Scenario[], tokenFor: TokenFor) {
+  const densities = all.find(({ name }) => name.startsWith("population-density/retrieve.200-"));
+  if (densities?.login === undefined || densities.body === undefined)
+    throw new Error("--sink needs a login with population-density-data:read");
+  return await deliverTo({
+    url,
+    sink,
+    token: await tokenFor(densities.login),
+    request: z.record(z.string(), z.unknown()).parse(JSON.parse(densities.body)),
+  });
 }
