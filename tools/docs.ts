@@ -12,6 +12,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { refusingSinkPath, suppressedArea, unreachableSink } from "../shared/sandbox/numbers.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
+import { costTable } from "./docs/cost-table.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
@@ -69,6 +70,10 @@ const files: readonly GeneratedFile[] = [
     textAfter: (before = "") => {
       return withGeneratedPart(before, "log codes", logTable());
     },
+  },
+  {
+    path: inProject("docs/limits-and-cost.md"),
+    textAfter: (before = "") => withGeneratedPart(before, "cost", costTable()),
   },
   {
     path: inProject("docs/operating.md"),

@@ -103,6 +103,11 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./preflight.ts")).addPreflight,
   },
   {
+    usage: "cost",
+    description: "say what a stage costs a month with the requests that are expected, by part",
+    load: async () => (await import("./cost.ts")).addCost,
+  },
+  {
     usage: "removed-grants <deployed>",
     description:
       "list the rights that a release takes from the version it replaces, which still runs meanwhile",

@@ -1,0 +1,43 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { type Assumptions, assumptions, costOf, totalOf } from "./cost-rules.ts";
+import type { Print } from "./print.ts";
+
+interface CostOptions {
+  readonly densities: number;
+  readonly others: number;
+  readonly recordDays: number;
+}
+
+/** `ncs cost`: what `prod` costs a month with the requests that are expected, by part. */
+export function addCost(command: Command, print: Print): void {
+  command
+    .option("--densities <number>", "requests a second for densities, of all callers", rateOf, 0)
+    .option("--others <number>", "requests a second of all others, of all callers", rateOf, 0)
+    .option("--record-days <days>", "ACCESS_RECORD_DAYS of the stage", rateOf, assumptions.recordDays)
+    .addHelpText(
+      "after",
+      "\nOn average over a month, at list prices of us-east-1 without free tiers, discounts, support and tax. " +
+        "What is assumed of a\nrequest: docs/limits-and-cost.md.",
+    )
+    .action(({ densities, others, recordDays }: CostOptions) => {
+      const given: Assumptions = { ...assumptions, recordDays };
+      const requests = {
+        densities: densities * given.secondsOfMonth,
+        others: others * given.secondsOfMonth,
+      };
+      const cost = costOf(requests, given);
+      for (const [part, dollars] of Object.entries(cost)) print(lineOf(part, dollars));
+      print(lineOf("all, USD a month", totalOf(cost)));
+      const saved = totalOf(costOf(requests, { ...given, recordClass: "standard" })) - totalOf(cost);
+      if (saved > 0) print(lineOf("saved by infrequent access", saved));
+    });
+}
+
+function rateOf(text: string): number {
+  if (/^\d{1,7}(?:\.\d{1,3})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a number from 0 to 9999999.");
+}
+
+function lineOf(part: string, dollars: number): string {
+  return `${part.padEnd(28)}${dollars.toFixed(2).padStart(12)}`;
+}
