@@ -47,7 +47,11 @@ interface AlarmLine {
   readonly threshold: number;
   readonly impact: string;
   readonly minutes?: number;
+  readonly periods?: { readonly reached: number; readonly of: number };
 }
+
+/** Of throttling: a table that grows throttles for a moment until DynamoDB has divided it, and callers' SDKs repeat. */
+const twoOfThree = { reached: 2, of: 3 };
 
 /**
  * Adds the alarms of the whole service whose metrics are found by names known before the deployment, so that they can
@@ -112,6 +116,7 @@ function requestAlarms({ service, api }: WatchedByName): Record<string, AlarmLin
       // throttled occasionally without loss; 100 in five minutes means that executions are missing.
       metric: new Metric({ namespace: "AWS/Lambda", metricName: "Throttles", statistic: "sum" }),
       threshold: 100,
+      periods: twoOfThree,
       impact:
         "Callers get 5xx: the account's concurrency, or the reserved concurrency of one function, is used up.",
     },
@@ -127,7 +132,10 @@ function tableAlarms({ functions, tables }: WatchedByName): Record<string, Alarm
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind, functions).map(([name, metric]) => {
       const impact = `Callers wait longer or are refused: DynamoDB throttles ${kind.toLowerCase()}s of ${name}.`;
-      return [`${tableVariable({ name })}${kind}sThrottled`, { metric, threshold: 1, impact }] as const;
+      return [
+        `${tableVariable({ name })}${kind}sThrottled`,
+        { metric, threshold: 1, periods: twoOfThree, impact },
+      ] as const;
     }),
   );
   const ofIndexes = throttledIndexes(tables).map(([{ table, index, kind }, metric]) => {
@@ -135,7 +143,7 @@ function tableAlarms({ functions, tables }: WatchedByName): Record<string, Alarm
       `Callers wait longer or are refused: DynamoDB throttles ${kind.toLowerCase()}s of the index ${index} of ` +
       `${table}${kind === "Write" ? ", and with them writes of the table" : ""}.`;
     const id = `${tableVariable({ name: table })}${index.replaceAll("-", "")}${kind}sThrottled`;
-    return [id, { metric, threshold: 1, impact }] as const;
+    return [id, { metric, threshold: 1, periods: twoOfThree, impact }] as const;
   });
   return Object.fromEntries([...lines, ...ofIndexes]);
 }

@@ -2,6 +2,7 @@ import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
+import { keptContext } from "./kept-context.ts";
 import { MonitoringStack } from "./monitoring.ts";
 import { settingsIn } from "./settings.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
@@ -54,7 +55,7 @@ export function networkCapabilities({
     ...(overriding === undefined ? {} : { postCliContext: overriding }),
     ...(outdir === undefined ? {} : { outdir }),
   });
-  const settings = settingsIn(app.node);
+  const settings = settingsIn(app.node, overriding === undefined ? keptContext() : {});
   const { stage: chosenStage, tableNames: chosenNames } = settings;
   const name = stackNames[chosenStage];
   const tableNames = tableNamesOf(name, chosenNames);
@@ -98,6 +99,8 @@ export function networkCapabilities({
       tableNames,
     });
     densityImport.addStackDependency(data);
+    // What it writes, the functions must be able to read.
+    densityImport.addStackDependency(service);
   }
   return app;
 }

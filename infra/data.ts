@@ -51,10 +51,10 @@ export class DataStack extends Stack {
       }),
     );
     for (const table of tables) {
-      const chosen = chosenNames[table.name];
+      const [chosen] = chosenNames[table.name] ?? [];
       // CloudFormation can import a table only as a new resource, so a chosen name changes the logical id.
       const tableId = [tableVariable(table), ...(chosen === undefined ? [] : [chosen])].join("-");
-      const tableName = tableNames[table.name];
+      const [tableName] = tableNames[table.name];
       new ServiceTable(this, tableId, {
         table,
         tableName,
@@ -70,19 +70,33 @@ export class DataStack extends Stack {
 export interface Data {
   readonly key: IKey;
   readonly tables: Readonly<Record<TableName, ITable>>;
+  /** What a function that is granted a table may use: also the table that the version before uses, if it is another. */
+  readonly tableArns: Readonly<Record<TableName, readonly string[]>>;
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
 }
 
 /** Adds every queue, and refers to every table by its name; the names of both are outputs of the stack. */
 export function addData(scope: Construct, key: IKey, tableNames: TableNames): Data {
   const referred = tables.map((table) => {
-    const one = Table.fromTableName(scope, tableVariable(table), tableNames[table.name]);
+    const one = Table.fromTableName(scope, tableVariable(table), tableNames[table.name][0]);
     addTableOutput(scope, table, one.tableName);
     return [table.name, one];
   });
   return {
     key,
     tables: Object.fromEntries(referred) as Record<TableName, ITable>,
+    tableArns: tableArnsOf(scope, tableNames),
     queues: addQueues(scope, key),
   };
+}
+
+/** The ARNs of the tables of all given names. */
+export function tableArnsOf(scope: Construct, tableNames: TableNames): Data["tableArns"] {
+  const arns = tables.map(({ name }) => [
+    name,
+    tableNames[name].map((resourceName) =>
+      Stack.of(scope).formatArn({ service: "dynamodb", resource: "table", resourceName }),
+    ),
+  ]);
+  return Object.fromEntries(arns);
 }

@@ -15,10 +15,12 @@ import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import { ServiceLog } from "./constructs/service-log.ts";
 import { ServiceRole } from "./constructs/service-role.ts";
+import { tableArnsOf } from "./data.ts";
 import { densityImportDefinition } from "./density-import-definition.ts";
 import { type OptionalFunctionId, optionalFunctionRecords } from "./functions.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
+import { restarted } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
@@ -103,7 +105,8 @@ function addImportFunction(
     environment: {
       ...Object.fromEntries(names.map((name) => [name, configured(name)])),
       [metricNamespaceVariable]: scope.stackName,
-      ...Object.fromEntries(named.map((table) => [tableVariable(table), tableNames[table.name]])),
+      ...Object.fromEntries(named.map((table) => [tableVariable(table), tableNames[table.name][0]])),
+      ...restarted(settings),
       [bucketVariable]: bucket.bucketName,
     },
     traits: stages[settings.stage],
@@ -111,12 +114,12 @@ function addImportFunction(
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
     ...(diskMegabytes === undefined ? {} : { diskMegabytes }),
   });
+  const arns = tableArnsOf(scope, tableNames);
   for (const { name } of named) {
-    const resourceName = tableNames[name];
     made.addToRolePolicy(
       new PolicyStatement({
         actions: (granted[name] ?? []).map((action) => `dynamodb:${action}`),
-        resources: [scope.formatArn({ service: "dynamodb", resource: "table", resourceName })],
+        resources: [...arns[name]],
       }),
     );
   }

@@ -5,6 +5,7 @@ import type { Table } from "../shared/table.ts";
 export const outputNames = {
   apiAddress: "ApiAddress",
   apiRecordTarget: "ApiRecordTarget",
+  dataFormat: "DataFormat",
   densityK: "DensityK",
   densityPrecisions: "DensityPrecisions",
   densityImportBucket: "DensityImportBucketName",

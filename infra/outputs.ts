@@ -8,6 +8,7 @@ import { type OutputName, queueOutput, tableOutput } from "./output-names.ts";
 const descriptions: Readonly<Record<OutputName, string>> = {
   ApiAddress: "The address of the API",
   ApiRecordTarget: "What a DNS record of the API's host name points to",
+  DataFormat: "The form in which the functions write data, by which ncs writes",
   DensityImportBucketName: "The bucket for files of counted people, for ncs import density s3://…",
   DensityImportStateMachineArn: "The state machine that imports densities, for ncs import density s3://…",
   DensityK: "DENSITY_K of the functions, by which ncs publishes counted people",

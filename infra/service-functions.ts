@@ -71,6 +71,7 @@ function environmentOf(
   const queueNames = Object.keys(used) as QueueName[];
   return {
     ...(settings.samLocal ? samLocalEnvironment : {}),
+    ...restarted(settings),
     LOG_LEVEL: valueFor("LOG_LEVEL"),
     [metricNamespaceVariable]: metricNamespaceOf(scope),
     ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),
@@ -81,6 +82,11 @@ function environmentOf(
         .filter(([, value]) => value !== ""),
     ),
   };
+}
+
+/** A variable that no code reads: another value makes a new version of a function, and so new execution environments. */
+export function restarted({ restart }: Pick<Settings, "restart">): Readonly<Record<string, string>> {
+  return restart === undefined ? {} : { RESTART: restart };
 }
 
 /** Actions on a table that write. */
@@ -98,35 +104,42 @@ function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: Func
     queues: used = {},
     consumes,
   } = functionRecords[id];
-  const permit = (actions: string[], resource: string, conditions?: PolicyStatementProps["conditions"]) =>
+  const permit = (
+    actions: string[],
+    resources: readonly string[],
+    conditions?: PolicyStatementProps["conditions"],
+  ) =>
     made.addToRolePolicy(
-      new PolicyStatement({ actions, resources: [resource], ...(conditions && { conditions }) }),
+      new PolicyStatement({ actions, resources: [...resources], ...(conditions && { conditions }) }),
     );
   const grantedTables = tables.filter(({ name }) => granted[name] !== undefined);
   for (const { name, indexes = [] } of grantedTables) {
     const actions = granted[name] ?? [];
     const only = partitions[name];
-    const { tableArn } = data.tables[name];
+    const arns = data.tableArns[name];
     permit(
       actions.map((action) => `dynamodb:${action}`),
-      tableArn,
+      arns,
       only && { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": only } },
     );
     for (const index of actions.includes("Query") ? indexes : []) {
-      permit(["dynamodb:Query"], `${tableArn}/index/${index.name}`);
+      permit(
+        ["dynamodb:Query"],
+        arns.map((arn) => `${arn}/index/${index.name}`),
+      );
     }
   }
   if (secretActions !== undefined) {
     permit(
       secretActions.map((action) => `secretsmanager:${action}`),
-      signingKey.secretArn,
+      [signingKey.secretArn],
     );
   }
   const queueNames = Object.keys(used) as QueueName[];
   for (const name of queueNames) {
     permit(
       (used[name] ?? []).map((action) => `sqs:${action}`),
-      data.queues[name].queueArn,
+      [data.queues[name].queueArn],
     );
   }
   const encrypted = grantedTables.filter(({ personalData }) => personalData);

@@ -7,6 +7,7 @@ import { parseOrigins } from "./origins.ts";
 import { servedFunctions } from "./served.ts";
 import { SettingError } from "./setting-error.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
+import type { TableNames } from "./table-names.ts";
 import { requestRateOf } from "./throttling.ts";
 
 /** A host name of the operator's under which callers reach the API. */
@@ -49,8 +50,9 @@ export interface Settings {
   readonly alarmTopicArn?: string;
   /**
    * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
+   * While a second name is given, functions may use that table too, as the version before does.
    */
-  readonly tableNames: Readonly<Partial<Record<TableName, string>>>;
+  readonly tableNames: Readonly<Partial<TableNames>>;
   /** Warm throughput of tables that must be higher than a new table's; `-c warmThroughput.densities=30000:4000`. */
   readonly warmThroughput: Readonly<Partial<Record<TableName, WarmThroughput>>>;
   /** Maximum of concurrent delivery workers. */
@@ -61,6 +63,8 @@ export interface Settings {
   readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
   /** Whether a release gets all requests at once and ignores alarms: for a release that fixes what raises them. */
   readonly releasesAtOnce: boolean;
+  /** What another value of makes every function start in new execution environments. */
+  readonly restart?: string;
   /** Whether the template is for `sam local` on the servers of `npm start`; CloudFormation refuses it. */
   readonly samLocal: boolean;
   /** Whether the account's API Gateway may already write logs, so that the stack does not change that setting. */
@@ -79,14 +83,50 @@ export const localSettings = {
   TOKEN_ISSUER: configuration.TOKEN_ISSUER.default,
 };
 
+/** The context of `cdk.json` as it is written. CDK merges it with what stands behind `-c`. */
+export type KeptContext = Readonly<Record<string, unknown>>;
+
+/** What names something that one stage has: shared by both, one of them would take what is the other's. */
+const ofOneStage = /^(?:tables\..+|domainName|certificateArn|hostedZoneId|signingKeySecretArn)$/;
+
 /**
- * Reads the settings of a deployment from its context.
+ * Reads the settings of a deployment from its context: those of the command line, and those that `cdk.json` keeps for
+ * the stage, below `prod` or `dev`, or for both.
+ * @param kept the context of `cdk.json`.
  * @throws {SettingError} naming the setting that does not exist, is malformed or conflicts with others.
  * @throws {Misconfigured} naming a variable of the functions that is malformed.
  */
-export function settingsIn(node: Pick<Node, "tryGetContext" | "getAllContext">): Settings {
-  refuseUnknown(Object.keys(node.getAllContext()));
-  return readSettings((name) => node.tryGetContext(name));
+export function settingsIn(
+  node: Pick<Node, "tryGetContext" | "getAllContext">,
+  kept: KeptContext = {},
+): Settings {
+  const context = node.getAllContext();
+  refuseUnknown(Object.keys(context).filter((name) => !isStage(name)));
+  const shared = Object.keys(kept).find((name) => ofOneStage.test(name));
+  if (shared !== undefined)
+    throw new SettingError(`${shared} of cdk.json must stand below prod or dev: both stages would take it`);
+  for (const stage of Object.keys(stages)) {
+    const names = Object.keys(keptOf(stage, context));
+    refuseUnknown(names);
+    const twice = names.find((name) => name in kept);
+    if (twice !== undefined)
+      throw new SettingError(`${twice} of cdk.json must stand below ${stage} or for both stages, not twice`);
+  }
+  return readSettings(
+    (name) => node.tryGetContext(name),
+    (stage) => keptOf(stage, context),
+  );
+}
+
+function isStage(name: string): name is Stage {
+  return name in stages;
+}
+
+function keptOf(stage: string, context: KeptContext): KeptContext {
+  const { [stage]: kept = {} } = context;
+  if (typeof kept === "object" && kept !== null && !Array.isArray(kept) && !("stage" in kept))
+    return { ...kept };
+  throw new SettingError(`${stage} of cdk.json must be an object with the settings of that stage`);
 }
 
 /** Every setting of a deployment. */
@@ -115,7 +155,10 @@ function refuseUnknown(given: readonly string[]): void {
 /** The value of a setting as the context has it. */
 type ContextValue = (name: string) => unknown;
 
-function readSettings(contextValue: ContextValue): Settings {
+function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContext = () => ({})): Settings {
+  const stage = stageIn(given("stage"));
+  const kept = keptFor(stage);
+  const contextValue: ContextValue = (name) => given(name) ?? kept[name];
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
     const value = contextValue(name);
     if (value === undefined) return undefined;
@@ -132,8 +175,6 @@ function readSettings(contextValue: ContextValue): Settings {
   const arn = (name: string, service: string, resource: string, description: string) =>
     text(name, new RegExp(`^arn:[^:]+:${service}:[^:]+:\\d{12}:${resource}$`), description);
 
-  const stage = (text("stage", new RegExp(`^(?:${Object.keys(stages).join("|")})$`), "dev or prod") ??
-    "prod") as Stage;
   const maxWorkers = Number(
     text("maxWorkers", /^(?:[2-9]|[1-9]\d|1\d\d|200)$/, "a whole number from 2 to 200") ??
       stages[stage].maxWorkers,
@@ -165,6 +206,7 @@ function readSettings(contextValue: ContextValue): Settings {
     arn("certificateArn", "acm", "certificate/.+", "the ARN of a certificate"),
     text("hostedZoneId", /^(?:none|Z[A-Z0-9]+)$/, "the id of a Route 53 hosted zone, or none"),
   );
+  const restart = text("restart", /^[\w.:-]{1,64}$/, "letters, digits, `.`, `:` and `-`, such as a date");
   const chosen = configurationIn(contextValue);
   const awsHostIsOpen = text("awsHost", /^(?:open|closed)$/, "open or closed") !== "closed";
   if (!awsHostIsOpen && domain === undefined)
@@ -181,8 +223,9 @@ function readSettings(contextValue: ContextValue): Settings {
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
     tableNames: Object.fromEntries(
       tables.flatMap(({ name }) => {
-        const chosen = text(`tables.${name}`, /^[A-Za-z0-9_.-]{3,255}$/, "the name of a table");
-        return chosen === undefined ? [] : [[name, chosen]];
+        const description = "the name of a table, or two: of the one to use, and of the one before";
+        const written = text(`tables.${name}`, /^[\w.-]{3,255}(?:,[\w.-]{3,255})?$/, description);
+        return written === undefined ? [] : [[name, written.split(",")]];
       }),
     ),
     warmThroughput: Object.fromEntries(
@@ -203,9 +246,16 @@ function readSettings(contextValue: ContextValue): Settings {
     ),
     configuration: chosen,
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
+    ...(restart === undefined ? {} : { restart }),
     samLocal: flag("samLocal"),
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
   };
+}
+
+function stageIn(value: unknown): Stage {
+  const written = value === undefined ? "prod" : String(value);
+  if (!isStage(written)) throw new SettingError("stage must be dev or prod");
+  return written;
 }
 
 function warmThroughputIn(
@@ -286,7 +336,8 @@ function configurationIn(contextValue: ContextValue): Settings["configuration"] 
   if (chosen.TOKEN_ENDPOINT === "on" && !isAddress(chosen.TOKEN_ISSUER ?? "")) {
     throw new SettingError(
       "TOKEN_ISSUER must be the https address of the stage, without a slash at its end, where TOKEN_ENDPOINT is on: " +
-        "clients find the metadata there",
+        "clients find the metadata there. Without domainName that takes two deployments: the first one, without " +
+        "TOKEN_ENDPOINT, has the address in its output ApiAddress",
     );
   }
   return chosen;

@@ -5,6 +5,7 @@ import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
+import { dataFormat } from "../shared/data-format.ts";
 import { configuration, metricNamespaceVariable } from "../shared/environment.ts";
 import { alarmTopicOf } from "./alarm-topic.ts";
 import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
@@ -16,6 +17,7 @@ import { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
 import { addData } from "./data.ts";
+import { deployedSettings, keptSettings } from "./deployed-settings.ts";
 import {
   type FunctionId,
   functionRecords,
@@ -27,7 +29,7 @@ import { addOutput } from "./outputs.ts";
 import { routesByScope } from "./routes-by-scope.ts";
 import { refuseDeployment } from "./sam-local.ts";
 import { servedFunctions } from "./served.ts";
-import { addFunction } from "./service-functions.ts";
+import { addFunction, restarted } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
@@ -64,6 +66,8 @@ export class NetworkCapabilitiesStack extends Stack {
     const data = addData(this, dataKey, tableNames);
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     addOutput(this, outputNames.signingKey, signingKey.secretArn);
+    addOutput(this, outputNames.dataFormat, String(dataFormat));
+    this.templateOptions.metadata = { [deployedSettings]: keptSettings(settings) };
     const { DENSITY_K, DENSITY_PRECISIONS } = configuration;
     const chosen = settings.configuration;
     addOutput(this, outputNames.densityK, chosen.DENSITY_K ?? DENSITY_K.default);
@@ -116,7 +120,7 @@ export class NetworkCapabilitiesStack extends Stack {
       check: new ServiceFunction(this, constructName(releaseCheck), {
         bundle: join(bundles, releaseCheck),
         description: releaseCheck,
-        environment: { [metricNamespaceVariable]: this.stackName },
+        environment: { [metricNamespaceVariable]: this.stackName, ...restarted(settings) },
         traits: stages[settings.stage],
         ...optionalFunctionRecords[releaseCheck],
       }),

@@ -1,7 +1,10 @@
 import { type TableName, tables } from "../functions/areas.ts";
 
-/** The deployed name of every table. */
-export type TableNames = Readonly<Record<TableName, string>>;
+/** The deployed names of a table: the one that is used, and one that versions before may still use. */
+type NamesOfTable = readonly [used: string, ...before: string[]];
+
+/** The deployed names of every table. */
+export type TableNames = Readonly<Record<TableName, NamesOfTable>>;
 
 /**
  * The deployed names of all tables. They are known before the deployment, so the stack of the functions needs no
@@ -9,6 +12,6 @@ export type TableNames = Readonly<Record<TableName, string>>;
  * @param prefix of the names that are not chosen; the stacks of a stage have it too.
  */
 export function tableNamesOf(prefix: string, chosen: Readonly<Partial<TableNames>>): TableNames {
-  const names = tables.map(({ name }) => [name, chosen[name] ?? `${prefix}-${name}`]);
+  const names = tables.map(({ name }) => [name, chosen[name] ?? [`${prefix}-${name}`]]);
   return Object.fromEntries(names);
 }

@@ -346,6 +346,11 @@ export function releaseName(): string {
   return `${AWS_LAMBDA_FUNCTION_NAME}:${AWS_LAMBDA_FUNCTION_VERSION}`;
 }
 
+/** `LOG_LEVEL` as it is set; empty if it is not. */
+export function logLevel(): string {
+  return process.env.LOG_LEVEL ?? "";
+}
+
 /** `host:port` of Lambda's runtime API; undefined outside Lambda. */
 export function lambdaRuntimeApi(): string | undefined {
   return process.env.AWS_LAMBDA_RUNTIME_API || undefined;

@@ -28,6 +28,8 @@ export interface Table<Item = unknown, Name extends string = string> {
   readonly ephemeral?: boolean;
   /** Whether the operator can import the items again: such a table is retained, but not backed up. */
   readonly reimportable?: boolean;
+  /** Whether items are stored for long and hardly ever read: storage costs less than half, reads and writes a fourth more. */
+  readonly rarelyRead?: boolean;
   /**
    * Whether it holds personal data or credentials. It is then encrypted with the stack's own key, which only functions
    * that are granted such a table may use, and only through DynamoDB. Other tables hold hashes, catalogues or public

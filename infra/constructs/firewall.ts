@@ -13,12 +13,24 @@ const callersBehindOneAddress = 5;
 /** Seconds over which requests from one address are counted. */
 const windowSeconds = 300;
 
+/** Seconds over which requests with one token are counted. */
+const tokenWindowSeconds = 60;
+
+/**
+ * How many times its quota a caller may send with one token before requests reach the API. Below that the functions
+ * refuse what is too much, with `x-request-id`; above it the buckets of the methods, which all callers share, are spared.
+ */
+const quotasOfOneToken = 2;
+
 /** The limits that AWS WAF accepts. */
 const [minLimit, maxLimit] = [10, 2_000_000_000];
 
 /** Maximum of requests from one source address in the window. */
 function maxFromOneAddress(ratePerMinute: number): number {
-  const wanted = callersBehindOneAddress * ratePerMinute * (windowSeconds / 60);
+  return withinLimits(callersBehindOneAddress * ratePerMinute * (windowSeconds / 60));
+}
+
+function withinLimits(wanted: number): number {
   return Math.min(maxLimit, Math.max(minLimit, wanted));
 }
 
@@ -47,7 +59,7 @@ export class Firewall extends Construct {
       customResponseBodies: {
         [tooMany]: { contentType: "APPLICATION_JSON", content: bodyOf(tooMany) },
       },
-      rules: [rateRule(ratePerMinute), ...Object.entries(managedRules).map(managedRule)],
+      rules: [...rateRules(ratePerMinute), ...Object.entries(managedRules).map(managedRule)],
     });
     new CfnWebACLAssociation(this, "Association", { resourceArn: stage.stageArn, webAclArn: acl.attrArn });
     // WAF writes to logs of no other names: https://docs.aws.amazon.com/waf/latest/developerguide/logging-cw-logs.html
@@ -90,31 +102,54 @@ const hiddenFields: CfnWebACL.DataProtectProperty[] = [
 
 const tooMany = "TOO_MANY_REQUESTS" satisfies Code;
 
-const rateRule = (ratePerMinute: number): CfnWebACL.RuleProperty => ({
-  name: "RequestsFromOneAddress",
-  priority: 0,
-  statement: {
-    rateBasedStatement: {
+/**
+ * Limits what one address and what one token may send. WAF counts by the header's value, and hides it in logs and samples
+ * as any header: `hiddenFields` includes what a rate rule counted by, unless that is excluded.
+ * https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-aggregation-options.html
+ * https://docs.aws.amazon.com/waf/latest/APIReference/API_DataProtection.html
+ */
+function rateRules(ratePerMinute: number): readonly CfnWebACL.RuleProperty[] {
+  const ofToken = { name: "authorization", textTransformations: [{ priority: 0, type: "NONE" }] };
+  return [
+    rateRule(0, "RequestsFromOneAddress", {
       aggregateKeyType: "IP",
       evaluationWindowSec: windowSeconds,
       limit: maxFromOneAddress(ratePerMinute),
-    },
-  },
-  action: {
-    block: {
-      customResponse: {
-        responseCode: errorRow(tooMany).status,
-        customResponseBodyKey: tooMany,
-        responseHeaders: [
-          { name: "cache-control", value: "no-store" },
-          // The rule counts the last five minutes.
-          { name: "retry-after", value: "60" },
-        ],
+    }),
+    rateRule(1, "RequestsWithOneToken", {
+      aggregateKeyType: "CUSTOM_KEYS",
+      customKeys: [{ header: ofToken }],
+      evaluationWindowSec: tokenWindowSeconds,
+      limit: withinLimits((quotasOfOneToken * ratePerMinute * tokenWindowSeconds) / 60),
+    }),
+  ];
+}
+
+function rateRule(
+  priority: number,
+  name: string,
+  rateBasedStatement: CfnWebACL.RateBasedStatementProperty,
+): CfnWebACL.RuleProperty {
+  return {
+    name,
+    priority,
+    statement: { rateBasedStatement },
+    action: {
+      block: {
+        customResponse: {
+          responseCode: errorRow(tooMany).status,
+          customResponseBodyKey: tooMany,
+          responseHeaders: [
+            { name: "cache-control", value: "no-store" },
+            // Both rules count a minute at least.
+            { name: "retry-after", value: "60" },
+          ],
+        },
       },
     },
-  },
-  visibilityConfig: counted("RequestsFromOneAddress"),
-});
+    visibilityConfig: counted(name),
+  };
+}
 
 function managedRule(
   [name, counting]: readonly [name: string, counting: Readonly<Record<string, string>>],
@@ -122,7 +157,7 @@ function managedRule(
 ): CfnWebACL.RuleProperty {
   return {
     name,
-    priority: 1 + index,
+    priority: 2 + index,
     statement: {
       managedRuleGroupStatement: {
         vendorName: "AWS",

@@ -20,17 +20,34 @@ interface ReleasesProps {
 }
 
 /**
+ * The most deployment groups of a role. All of them start in the same second, and Lambda throttles by role what they ask
+ * of it: `the number of requests by the IAM role … exceeded the request limit for AWSLambda`, reported for templates of
+ * many groups and one role, as CDK and SAM make them.
+ * https://github.com/davidgf/serverless-plugin-canary-deployments/issues/159
+ */
+export const maxGroupsOfRole = 4;
+
+/**
  * Releases of functions: a version of each is published, and all new versions are invoked with a probe. Then each
- * alias shifts a tenth of the requests to the new version, and all of them after five minutes, unless an alarm of the
- * function is raised before.
+ * alias shifts a tenth of the requests to the new version, and all of them after ten minutes, unless an alarm of any
+ * function is raised before: then all that still shift are stopped.
  */
 export class Releases extends Construct {
   readonly #application: LambdaApplication;
-  readonly #role: ServiceRole;
+  readonly #roles: ServiceRole[] = [];
   readonly #atOnce: boolean;
   readonly #check: ServiceFunction;
   readonly #checked: CustomResource;
   readonly #versions: string[] = [];
+  readonly #groups: LambdaDeploymentGroup[] = [];
+  /**
+   * What every group judges: the metric alarms of all functions, not one composite alarm over them. CodeDeploy is
+   * documented to judge an alarm that "watches a single metric", and CloudWatch tells the state of a composite alarm only
+   * to those who ask for that type.
+   * https://docs.aws.amazon.com/codedeploy/latest/userguide/deployment-groups-configure-advanced-options.html
+   * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+   */
+  readonly #alarms: Alarm[] = [];
 
   constructor(scope: Construct, id: string, { atOnce, check, scopes }: ReleasesProps) {
     super(scope, id);
@@ -47,13 +64,7 @@ export class Releases extends Construct {
     });
     this.#checked.node.addDependency(check.role);
     this.#application = new LambdaApplication(this, "Application");
-    this.#role = new ServiceRole(this, "Role", "codedeploy.amazonaws.com");
     this.#atOnce = atOnce;
-    this.#permit(["cloudwatch:DescribeAlarms"], "*");
-    this.#acknowledge(
-      "*",
-      "CodeDeploy reads the state of alarms, which AWS's own policy for it grants for all too.",
-    );
   }
 
   /** Adds a function. Returns the alias that must be used to invoke it. */
@@ -67,37 +78,56 @@ export class Releases extends Construct {
     // What shifting this alias needs of AWS's managed policy, which permits it for every function of the account.
     const actions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
     const versions = `${released.functionArn}:*`;
-    this.#permit(actions, released.functionArn, versions);
+    const role = this.#roleOfNext();
+    role.addToPolicy(new PolicyStatement({ actions, resources: [released.functionArn, versions] }));
     // For all versions: IAM may take seconds to apply a new permission, and the check runs at once.
     this.#check.addToRolePolicy(
       new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [versions] }),
     );
     const resource = `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`;
     const reason = "of one function; a version has no number before it is published.";
-    this.#acknowledge(resource, `The aliases and versions ${reason}`);
-    Validations.of(this.#check.role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::${resource}]`,
-      reason: `The versions ${reason}`,
-    });
+    acknowledge(role, resource, `The aliases and versions ${reason}`);
+    acknowledge(this.#check.role, resource, `The versions ${reason}`);
     const group = new LambdaDeploymentGroup(released, "Release", {
       application: this.#application,
-      role: this.#role.withoutPolicyUpdates(),
+      role: role.withoutPolicyUpdates(),
       alias,
       autoRollback: { stoppedDeployment: true },
-      ...(this.#atOnce
-        ? { deploymentConfig: LambdaDeploymentConfig.ALL_AT_ONCE }
-        : { deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES, alarms }),
+      deploymentConfig: this.#atOnce
+        ? LambdaDeploymentConfig.ALL_AT_ONCE
+        : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
     });
     // The role must have its rights before it is used.
-    group.node.addDependency(this.#role);
+    group.node.addDependency(role);
+    this.#judge(group, alarms);
     return alias as IFunction;
   }
 
-  #permit(actions: string[], ...resources: string[]): void {
-    this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
+  /** Makes each group judge the alarms of all, except those of a release that ignores them. */
+  #judge(group: LambdaDeploymentGroup, alarms: readonly Alarm[]): void {
+    const earlier = [...this.#groups];
+    this.#groups.push(group);
+    if (this.#atOnce) return;
+    this.#alarms.push(...alarms);
+    for (const one of earlier) for (const alarm of alarms) one.addAlarm(alarm);
+    for (const alarm of this.#alarms) group.addAlarm(alarm);
   }
 
-  #acknowledge(resource: string, reason: string): void {
-    Validations.of(this.#role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
+  #roleOfNext(): ServiceRole {
+    const last = this.#roles.at(-1);
+    if (last !== undefined && this.#groups.length < this.#roles.length * maxGroupsOfRole) return last;
+    const role = new ServiceRole(this, `Role${this.#roles.length + 1}`, "codedeploy.amazonaws.com");
+    role.addToPolicy(new PolicyStatement({ actions: ["cloudwatch:DescribeAlarms"], resources: ["*"] }));
+    acknowledge(
+      role,
+      "*",
+      "CodeDeploy reads the state of alarms, which AWS's own policy for it grants for all too.",
+    );
+    this.#roles.push(role);
+    return role;
   }
+}
+
+function acknowledge(role: ServiceRole, resource: string, reason: string): void {
+  Validations.of(role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
 }

@@ -1,7 +1,11 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import type { StageTraits } from "../stage.ts";
 
-/** The removal policy of resources that hold data. */
+/**
+ * The removal policy of key, secret and logs: CloudFormation deletes those that it made in a first deployment that
+ * failed. Tables are retained even then: an import of a restored one, too, is a creation that may be rolled back.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+ */
 export function removalPolicyIn({ keepsData }: StageTraits): RemovalPolicy {
-  return keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+  return keepsData ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
 }

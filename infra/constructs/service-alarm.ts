@@ -19,6 +19,8 @@ interface ServiceAlarmProps {
   readonly impact: string;
   /** The period in minutes. */
   readonly minutes?: number;
+  /** How many of how many periods reach the threshold; one of one unless given. */
+  readonly periods?: { readonly reached: number; readonly of: number };
   /** The topic that is notified when it is raised, and when it is over. */
   readonly topic: ITopic | undefined;
 }
@@ -26,12 +28,13 @@ interface ServiceAlarmProps {
 /** An alarm that describes its impact. It is off without data, and with too little data for a percentile. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, id: string, props: ServiceAlarmProps) {
-    const { metric, threshold, impact, minutes = 5, topic } = props;
+    const { metric, threshold, impact, minutes = 5, periods = { reached: 1, of: 1 }, topic } = props;
     const isPercentile = "statistic" in metric && /^p\d/.test(metric.statistic);
     super(scope, id, {
       metric: metric.with({ period: Duration.minutes(minutes) }),
       threshold,
-      evaluationPeriods: 1,
+      evaluationPeriods: periods.of,
+      ...(periods.of === 1 ? {} : { datapointsToAlarm: periods.reached }),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
       alarmDescription: impact,

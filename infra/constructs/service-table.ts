@@ -1,7 +1,7 @@
-import { RemovalPolicy, Validations } from "aws-cdk-lib";
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import { Aws, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnGlobalTable } from "aws-cdk-lib/aws-dynamodb";
 import type { IKey } from "aws-cdk-lib/aws-kms";
-import type { Construct } from "constructs";
+import { Construct } from "constructs";
 import type { Table as DeclaredTable } from "../../shared/table.ts";
 import type { WarmThroughput } from "../settings.ts";
 import type { StageTraits } from "../stage.ts";
@@ -19,15 +19,20 @@ interface ServiceTableProps {
 /**
  * A table as its area declares it, paid per request. In a stage that keeps data, it is protected from deletion,
  * retained when the stack is deleted, and has point-in-time recovery, unless its items can be made or imported again.
+ *
+ * It is a global table of one replica, at the price of a table without any: it can get a second region later, whereas
+ * CloudFormation changes an `AWS::DynamoDB::Table` into one only by removing and importing it.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-globaltable.html
  */
-export class ServiceTable extends Table {
+export class ServiceTable extends Construct {
   constructor(
     scope: Construct,
     id: string,
     { table, tableName, traits, key, warmThroughput }: ServiceTableProps,
   ) {
+    super(scope, id);
     const { partitionKey, sortKey, timeToLive, indexes = [], ephemeral = false } = table;
-    const { reimportable = false, personalData = false } = table;
+    const { reimportable = false, personalData = false, rarelyRead = false } = table;
     const warm =
       warmThroughput === undefined
         ? {}
@@ -38,44 +43,53 @@ export class ServiceTable extends Table {
             },
           };
     const isKept = traits.keepsData && !ephemeral;
-    const isBackedUp = isKept && !reimportable;
-    super(scope, id, {
+    const keyed = [table, ...indexes].flatMap((one) => [one.partitionKey, one.sortKey ?? []]).flat();
+    // CDK's own construct of a global table takes no key in a stack of any region.
+    const made = new CfnGlobalTable(this, "Resource", {
       tableName,
-      partitionKey: { name: partitionKey, type: AttributeType.STRING },
-      ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
-      ...(timeToLive === undefined ? {} : { timeToLiveAttribute: timeToLive }),
-      ...(personalData ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key } : {}),
-      billingMode: BillingMode.PAY_PER_REQUEST,
+      keySchema: keySchema(partitionKey, sortKey),
+      attributeDefinitions: [...new Set(keyed)].map((attributeName) => ({
+        attributeName,
+        attributeType: "S",
+      })),
+      ...(timeToLive === undefined
+        ? {}
+        : { timeToLiveSpecification: { attributeName: timeToLive, enabled: true } }),
+      ...(personalData ? { sseSpecification: { sseEnabled: true, sseType: "KMS" } } : {}),
+      billingMode: "PAY_PER_REQUEST",
       ...warm,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isBackedUp },
-      deletionProtection: isKept,
-      removalPolicy: isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      ...(indexes.length === 0
+        ? {}
+        : {
+            globalSecondaryIndexes: indexes.map((index) => ({
+              indexName: index.name,
+              keySchema: keySchema(index.partitionKey, index.sortKey),
+              projection: { projectionType: "INCLUDE", nonKeyAttributes: [...index.attributes] },
+              ...warm,
+            })),
+          }),
+      replicas: [
+        {
+          region: Aws.REGION,
+          ...(personalData ? { sseSpecification: { kmsMasterKeyId: key.keyArn } } : {}),
+          ...(rarelyRead ? { tableClass: "STANDARD_INFREQUENT_ACCESS" } : {}),
+          pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isKept && !reimportable },
+          deletionProtectionEnabled: isKept,
+          // A stack's tags do not reach them: https://github.com/aws/aws-cdk/issues/25443
+          tags: Object.entries(Stack.of(this).tags.tagValues()).map(([name, value]) => ({
+            key: name,
+            value,
+          })),
+        },
+      ],
     });
-    for (const index of indexes) {
-      this.addGlobalSecondaryIndex({
-        indexName: index.name,
-        partitionKey: { name: index.partitionKey, type: AttributeType.STRING },
-        sortKey: { name: index.sortKey, type: AttributeType.STRING },
-        projectionType: ProjectionType.INCLUDE,
-        nonKeyAttributes: [...index.attributes],
-        ...warm,
-      });
-    }
-    if (!isBackedUp)
-      Validations.of(this).acknowledge({ id: "AwsSolutions-DDB3", reason: notBackedUp(table) });
+    made.applyRemovalPolicy(isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
   }
 }
 
-function notBackedUp({ ephemeral, reimportable }: DeclaredTable): string {
-  if (ephemeral)
-    return (
-      "Its items are forgotten within days and are made again by further requests: a copy of them from " +
-      "last week is of no use."
-    );
-  if (reimportable)
-    return (
-      "Its items are computed from files that the operator has: importing them again is the recovery, " +
-      "and backups of this much data cost as much as the data."
-    );
-  return "A stage to try things out, whose items come from files that are imported again.";
+function keySchema(partitionKey: string, sortKey: string | undefined): CfnGlobalTable.KeySchemaProperty[] {
+  return [
+    { attributeName: partitionKey, keyType: "HASH" },
+    ...(sortKey === undefined ? [] : [{ attributeName: sortKey, keyType: "RANGE" }]),
+  ];
 }

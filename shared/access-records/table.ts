@@ -35,6 +35,7 @@ export const accessRecords = table({
   partitionKey: "subject",
   sortKey: "at",
   timeToLive: "expiresAt",
+  rarelyRead: true,
   personalData: true,
   schema: accessRecord,
 });

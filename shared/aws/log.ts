@@ -1,5 +1,5 @@
 import { Logger } from "@aws-lambda-powertools/logger";
-import { releaseName } from "../environment.ts";
+import { logLevel, releaseName } from "../environment.ts";
 import { Misconfigured, Unavailable } from "../errors.ts";
 import { type Count, embedded, writeMetrics } from "./metrics.ts";
 
@@ -91,7 +91,9 @@ export function log(entry: keyof typeof logEntries, fields: Fields, metrics: rea
     entry === "CRASH" ? [...metrics, { metric: "Crashes", release: releaseName() } as const] : metrics;
   logger ??= new Logger({ serviceName: "network-capabilities" });
   const { id, level, message } = logEntries[entry];
-  const isWritten = levels.indexOf(level.toUpperCase()) >= levels.indexOf(logger.getLevelName());
+  // Where Lambda has a level of its own, `AWS_LAMBDA_LOG_LEVEL`, the logger knows no other.
+  const lowest = Math.max(levels.indexOf(logger.getLevelName()), levels.indexOf(logLevel()));
+  const isWritten = levels.indexOf(level.toUpperCase()) >= lowest;
   if (isWritten) logger[level](message, { id, ...fields, ...(counts.length > 0 ? embedded(counts) : {}) });
   else if (counts.length > 0) writeMetrics(counts);
 }

@@ -4,6 +4,8 @@ import { type Template, textOf } from "./template.ts";
 
 type Properties = Template["Resources"][string]["Properties"];
 
+const alarmsOf = z.object({ Alarms: z.array(z.unknown()).default([]) });
+
 const environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
 
 const statistic = z.object({
@@ -29,14 +31,15 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::CloudWatch::Alarm": ({ Metrics, AlarmDescription: _, ...properties }) =>
     `${Metrics === undefined ? "" : `${metricsIn(Metrics)}; `}${members(properties)}`,
   "AWS::CloudWatch::CompositeAlarm": ({ AlarmRule }) => text(AlarmRule),
-  "AWS::DynamoDB::Table": ({ AttributeDefinitions: _, ...properties }) => members(properties),
+  "AWS::DynamoDB::GlobalTable": ({ AttributeDefinitions: _, ...properties }) => members(properties),
   "AWS::ApiGateway::RestApi": ({ Description: _, ...properties }) => members(properties),
   "AWS::ApiGateway::Authorizer": members,
   "AWS::ApiGateway::BasePathMapping": members,
   "AWS::ApiGateway::DomainName": members,
   "AWS::ApiGateway::Stage": ({ AccessLogSetting: _, MethodSettings, ...properties }) =>
     `${members(properties)}, MethodSettings: ${settingsIn(MethodSettings)}`,
-  "AWS::CodeDeploy::DeploymentGroup": members,
+  "AWS::CodeDeploy::DeploymentGroup": ({ AlarmConfiguration, ...properties }) =>
+    `${members(properties)}; ${alarmsOf.parse(AlarmConfiguration).Alarms.length} alarms`,
   "AWS::Events::Rule": members,
   "AWS::KMS::Key": members,
   "AWS::Lambda::EventSourceMapping": members,

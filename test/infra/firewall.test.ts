@@ -22,7 +22,12 @@ const rule = z.object({
       })
       .optional(),
     RateBasedStatement: z
-      .object({ AggregateKeyType: z.string(), EvaluationWindowSec: z.number(), Limit: z.number() })
+      .object({
+        AggregateKeyType: z.string(),
+        CustomKeys: z.unknown().optional(),
+        EvaluationWindowSec: z.number(),
+        Limit: z.number(),
+      })
       .optional(),
   }),
   VisibilityConfig: z.object({ SampledRequestsEnabled: z.boolean() }),
@@ -150,30 +155,44 @@ test("the firewall blocks by all other rules of AWS's groups, as PERMISSION_DENI
   expect(errorRow("PERMISSION_DENIED").gatewayResponses).toContain("WAF_FILTERED");
 });
 
-test("the firewall answers too many requests from one address with the catalogue's 429 and Retry-After", () => {
-  const rate = only(
-    Rules.filter(({ Statement }) => Statement.RateBasedStatement),
-    "rate rules",
-  );
-  expect(rate.Priority).toBe(0);
-  const { AggregateKeyType, EvaluationWindowSec, Limit } = rate.Statement.RateBasedStatement ?? {};
-  expect(AggregateKeyType).toBe("IP");
+test.each([
   // Five callers with their whole rate, which the settings of this template make 600 a minute.
-  expect(((Limit ?? 0) / (EvaluationWindowSec ?? 1)) * 60).toBe(5 * 600);
-  const { status, message } = errorRow("TOO_MANY_REQUESTS");
-  expect(rate.Action).toEqual({
-    Block: {
-      CustomResponse: {
-        ResponseCode: status,
-        CustomResponseBodyKey: "TOO_MANY_REQUESTS",
-        ResponseHeaders: [
-          { Name: "cache-control", Value: "no-store" },
-          { Name: "retry-after", Value: expect.stringMatching(/^\d+$/) },
-        ],
+  ["from one address", "RequestsFromOneAddress", 5 * 600, "IP", undefined],
+  [
+    "with one token",
+    "RequestsWithOneToken",
+    2 * 600,
+    "CUSTOM_KEYS",
+    // The header is one of those that the firewall hides, also where it says by what it counted.
+    [{ Header: { Name: "authorization", TextTransformations: [{ Priority: 0, Type: "NONE" }] } }],
+  ],
+])(
+  "the firewall answers too many requests %s with the catalogue's 429 and Retry-After",
+  (_, name, perMinute, key, keys) => {
+    const rate = only(
+      Rules.filter(({ Name }) => Name === name),
+      name,
+    );
+    expect(rate.Priority).toBeLessThan(2);
+    const { AggregateKeyType, CustomKeys, EvaluationWindowSec, Limit } =
+      rate.Statement.RateBasedStatement ?? {};
+    expect({ AggregateKeyType, CustomKeys }).toEqual({ AggregateKeyType: key, CustomKeys: keys });
+    expect(((Limit ?? 0) / (EvaluationWindowSec ?? 1)) * 60).toBe(perMinute);
+    const { status, message } = errorRow("TOO_MANY_REQUESTS");
+    expect(rate.Action).toEqual({
+      Block: {
+        CustomResponse: {
+          ResponseCode: status,
+          CustomResponseBodyKey: "TOO_MANY_REQUESTS",
+          ResponseHeaders: [
+            { Name: "cache-control", Value: "no-store" },
+            { Name: "retry-after", Value: expect.stringMatching(/^\d+$/) },
+          ],
+        },
       },
-    },
-  });
-  const body = properties.CustomResponseBodies.TOO_MANY_REQUESTS;
-  expect(body?.ContentType).toBe("APPLICATION_JSON");
-  expect(JSON.parse(body?.Content ?? "")).toEqual({ status, code: "TOO_MANY_REQUESTS", message });
-});
+    });
+    const body = properties.CustomResponseBodies.TOO_MANY_REQUESTS;
+    expect(body?.ContentType).toBe("APPLICATION_JSON");
+    expect(JSON.parse(body?.Content ?? "")).toEqual({ status, code: "TOO_MANY_REQUESTS", message });
+  },
+);

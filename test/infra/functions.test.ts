@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
+import { maxGroupsOfRole } from "../../infra/constructs/releases.ts";
 import { type FunctionId, functionRecords, type OptionalFunctionId } from "../../infra/functions.ts";
 import { configuration } from "../../shared/environment.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
@@ -206,15 +207,19 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       .filter((id) => id !== "keys/rotate")
       .map((id) => `\${${functionOf(id)}.Arn}:*`);
     const versions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
+    const shifting = Array.from({ length: Math.ceil(released.length / maxGroupsOfRole) }, (_, role) => [
+      versions,
+      released.slice(role * maxGroupsOfRole, (role + 1) * maxGroupsOfRole).sort(),
+    ]);
     expect(wide.map((one) => JSON.stringify(one)).sort()).toEqual(
       (stage === "dev"
         ? []
         : [
             ...[...functionIds, ...onlyInStage].map(() => traced),
-            [["cloudwatch:DescribeAlarms"], ["*"]],
-            // Numbers of versions are not known before there is one.
-            [versions, released.sort()],
-            [["lambda:InvokeFunction"], released],
+            // Each role of CodeDeploy shifts four functions; numbers of versions are not known before there is one.
+            ...shifting,
+            ...shifting.map(() => [["cloudwatch:DescribeAlarms"], ["*"]]),
+            [["lambda:InvokeFunction"], released.sort()],
           ]
       )
         .map((one) => JSON.stringify(one))

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import {
+  attribute,
   configured,
   deployed,
   functionOf,
@@ -28,6 +29,7 @@ const groupProperties = z.object({
   ApplicationName: reference,
   AutoRollbackConfiguration: z.object({ Enabled: z.boolean(), Events: z.array(z.string()) }),
   DeploymentConfigName: z.string(),
+  ServiceRoleArn: attribute,
 });
 
 const updatePolicy = z.object({
@@ -107,15 +109,25 @@ describe("the check of a release", () => {
 });
 
 describe("what callers reach is released", () => {
-  test("every deployment group depends on CodeDeploy's role, with its rights", () => {
-    const role = only(
-      resourcesOf("AWS::IAM::Role", z.object({ AssumeRolePolicyDocument: z.unknown() }), deployed).filter(
-        ({ properties }) => JSON.stringify(properties).includes("codedeploy.amazonaws.com"),
-      ),
-      "roles of CodeDeploy",
-    ).logicalId;
-    expect(statementsOf(role, deployed)).not.toEqual([]);
-    for (const id of released) expect(groupOf(id, deployed).dependsOn).toContain(role);
+  test("every deployment group depends on its role, which may shift its function", () => {
+    for (const id of released) {
+      const { properties, dependsOn } = groupOf(id, deployed);
+      const role = properties.ServiceRoleArn["Fn::GetAtt"][0];
+      expect(dependsOn).toContain(role);
+      expect(JSON.stringify(statementsOf(role, deployed))).toContain(`"${functionOf(id)}"`);
+    }
+  });
+
+  test("every deployment group judges the alarms of all functions for ten minutes, none of them composite", () => {
+    const watched = released.flatMap((id) => groupOf(id, deployed).properties.AlarmConfiguration.Alarms);
+    const all = [...new Set(watched.map(({ Name }) => Name.Ref))].sort();
+    expect(all.length).toBeGreaterThanOrEqual(released.length);
+    for (const name of all) expect(deployed.Resources[name]?.Type).toBe("AWS::CloudWatch::Alarm");
+    for (const id of released) {
+      const { AlarmConfiguration, DeploymentConfigName } = groupOf(id, deployed).properties;
+      expect(AlarmConfiguration.Alarms.map(({ Name }) => Name.Ref).sort()).toEqual(all);
+      expect(DeploymentConfigName).toBe("CodeDeployDefault.LambdaCanary10Percent10Minutes");
+    }
   });
 });
 

@@ -65,6 +65,8 @@ describe("settings", () => {
     ["throttlingRate", { throttlingRate: "0" }],
     ["throttlingBurst", { throttlingBurst: "many" }],
     ["release", { release: "now" }],
+    ["restart", { restart: "now please" }],
+    ["tables.profiles", { "tables.profiles": "one,two,three" }],
     ["gatewayLogRole", { gatewayLogRole: "none" }],
     ["maxWorkers", { maxWorkers: "1" }],
     ["maxWorkers", { maxWorkers: "201" }],
@@ -99,6 +101,36 @@ describe("settings", () => {
     expect(() => settingsOf({ [misspelt]: "none" })).toThrow(
       `-c ${misspelt} is not a setting; did you mean ${meant}?`,
     );
+  });
+
+  test("cdk.json keeps settings for a stage: dev takes neither prod's table nor its host name, and -c overrides both", () => {
+    const kept = {
+      "cli-telemetry": false,
+      throttlingRate: 30,
+      prod: { "tables.profiles": "restored", domainName: "api.example.com", certificateArn: certificate },
+      dev: { maxWorkers: 3 },
+    };
+    const prod = settingsOf({}, kept);
+    expect(prod).toMatchObject({
+      tableNames: { profiles: ["restored"] },
+      domain: { name: "api.example.com" },
+    });
+    const dev = settingsOf({ stage: "dev" }, kept);
+    expect(dev).toMatchObject({ tableNames: {}, maxWorkers: 3, throttling: { rate: 30 } });
+    expect(dev).not.toHaveProperty("domain");
+    expect(settingsOf({ stage: "dev", maxWorkers: "4" }, kept).maxWorkers).toBe(4);
+  });
+
+  test.each([
+    ["tables.profiles of cdk.json must stand below prod or dev", { "tables.profiles": "restored" }],
+    ["domainName of cdk.json must stand below prod or dev", { domainName: "api.example.com" }],
+    ["signingKeySecretArn of cdk.json must", { signingKeySecretArn: "arn" }],
+    ["maxWorkers of cdk.json must stand below dev or for both", { maxWorkers: 2, dev: { maxWorkers: 3 } }],
+    ["-c maxWorker is not a setting; did you mean maxWorkers?", { dev: { maxWorker: 3 } }],
+    ["prod of cdk.json must be an object", { prod: "restored" }],
+    ["dev of cdk.json must be an object", { dev: { stage: "prod" } }],
+  ])("cdk says '%s' to a cdk.json of %j", (message, kept) => {
+    expect(() => settingsOf({ stage: "dev" }, kept)).toThrow(message);
   });
 
   test("cdk accepts the context of CDK and of its tools", () => {

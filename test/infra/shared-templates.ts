@@ -69,6 +69,17 @@ const largest = {
   waf: "true",
 } as const;
 
+/** A restore of two tables, one of them of the import stack too: with both names, and then with the new ones alone. */
+const restored = {
+  profiles: "restored-profiles",
+  "density-imports": "restored-imports",
+} as const;
+const whileRestoring = Object.entries(restored).map(([name, used]) => [
+  `tables.${name}`,
+  `${used},NetworkCapabilities-${name}`,
+]);
+const onceRestored = Object.entries(restored).map(([name, used]) => [`tables.${name}`, used]);
+
 /** The syntheses that tests look at, by what stands behind `-c` on the command line of `cdk`. */
 export const contexts = {
   deployed: {},
@@ -80,6 +91,13 @@ export const contexts = {
   hostOpen: { stage: "dev", certificateArn, domainName },
   hostClosed: { stage: "dev", certificateArn, domainName, awsHost: "closed" },
   densityImport: { stage: "dev", densityImport: "true" },
+  restoring: { stage: "prod", densityImport: "true", ...Object.fromEntries(whileRestoring) },
+  restored: {
+    stage: "prod",
+    densityImport: "true",
+    ...Object.fromEntries(onceRestored),
+    restart: "2026-11-25",
+  },
   localDev: { stage: "dev", ...localSettings },
   localProd: { stage: "prod", ...localSettings },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,41 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
 import { functionRecords, optionalFunctionRecords } from "../../infra/functions.ts";
 import { tableOutput } from "../../infra/output-names.ts";
 import type { Table } from "../../shared/table.ts";
-import { someSettings } from "./shared-templates.ts";
+import { type SharedName, someSettings } from "./shared-templates.ts";
 import {
   arnOf,
+  attribute,
   configured,
   deployed,
   eachStage,
   only,
   parseOne,
   resourcesOf,
+  sharedFolder,
   sharedTemplate,
+  statementsOf,
   type Template,
   tableNameOf,
   tableOf,
   texts,
 } from "./template.ts";
 
-const tableProperties = z.object({
-  KeySchema: z.unknown(),
-  AttributeDefinitions: z.array(z.object({ AttributeName: z.string(), AttributeType: z.string() })),
-  BillingMode: z.string(),
-  TableName: z.string(),
+const replica = z.object({
+  Region: z.strictObject({ Ref: z.literal("AWS::Region") }),
   DeletionProtectionEnabled: z.boolean(),
   PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }),
   SSESpecification: z.unknown().optional(),
-  TimeToLiveSpecification: z.unknown().optional(),
-  GlobalSecondaryIndexes: z.unknown().optional(),
+  TableClass: z.string().optional(),
+  Tags: z.array(z.strictObject({ Key: z.string(), Value: z.string() })),
+});
+
+const tableProperties = z.object({
+  TableName: z.string(),
+  Replicas: z.tuple([replica]),
+  SSESpecification: z.unknown().optional(),
 });
 
 const declared: readonly Table<unknown, TableName>[] = tables;
 
 describe.each(eachStage)("tables of %s", (stage, template) => {
-  const made = resourcesOf("AWS::DynamoDB::Table", tableProperties, template);
+  const made = resourcesOf("AWS::DynamoDB::GlobalTable", tableProperties, template);
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
   describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
@@ -47,7 +55,7 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
 
     test(`the table ${name} of ${stage} is retained and backed up unless its items can be made again`, () => {
       const isKept = stage === "prod" && !ephemeral;
-      const { PointInTimeRecoverySpecification, DeletionProtectionEnabled } = table.properties;
+      const [{ PointInTimeRecoverySpecification, DeletionProtectionEnabled }] = table.properties.Replicas;
       expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept && !reimportable);
       expect(DeletionProtectionEnabled).toBe(isKept);
       const policy = isKept ? "Retain" : "Delete";
@@ -55,8 +63,21 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
     });
 
     test(`the table ${name} of ${stage} is encrypted with the stack's key exactly if it has personal data`, () => {
-      const encrypted = { SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf(key.logicalId) };
-      expect(table.properties.SSESpecification).toEqual(personalData ? encrypted : undefined);
+      const [ofRegion] = table.properties.Replicas;
+      const { SSESpecification } = table.properties;
+      expect(SSESpecification).toEqual(personalData ? { SSEEnabled: true, SSEType: "KMS" } : undefined);
+      expect(ofRegion.SSESpecification).toEqual(
+        personalData ? { KMSMasterKeyId: arnOf(key.logicalId) } : undefined,
+      );
+    });
+
+    test(`the table ${name} of ${stage} has the stage's tags, and is cheap to keep if hardly ever read`, () => {
+      const [{ Tags, TableClass }] = table.properties.Replicas;
+      expect(Tags).toEqual([
+        { Key: "service", Value: "network-capabilities" },
+        { Key: "stage", Value: stage },
+      ]);
+      expect(TableClass).toBe(name === "access-records" ? "STANDARD_INFREQUENT_ACCESS" : undefined);
     });
   });
 });
@@ -68,7 +89,7 @@ test("warmThroughput warms a table with its indexes, and no other", () => {
     WarmThroughput: warm,
     GlobalSecondaryIndexes: z.array(z.object({ WarmThroughput: warm })).default([]),
   });
-  const warmed = resourcesOf("AWS::DynamoDB::Table", properties, configured).flatMap(
+  const warmed = resourcesOf("AWS::DynamoDB::GlobalTable", properties, configured).flatMap(
     ({ properties: { TableName, WarmThroughput, GlobalSecondaryIndexes: indexes } }) => {
       const all = [WarmThroughput, ...indexes.map((index) => index.WarmThroughput)];
       return all.some((one) => one !== undefined) ? [[TableName, all]] : [];
@@ -86,7 +107,7 @@ describe("the stack of the tables", () => {
 
   test("the stack of the tables has the tables and their key and nothing else", () => {
     const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);
-    expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::Table", "AWS::KMS::Key"]));
+    expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::GlobalTable", "AWS::KMS::Key"]));
     expect(types(service).filter((type) => /DynamoDB|KMS/.test(type))).toEqual([]);
   });
 
@@ -103,7 +124,7 @@ test("a table restored under another name has another logical id, so that it can
   const from = sharedTemplate("someSettings");
   const tablesOf = (of: Template) =>
     new Map(
-      resourcesOf("AWS::DynamoDB::Table", tableProperties, of).map(({ logicalId, properties }) => [
+      resourcesOf("AWS::DynamoDB::GlobalTable", tableProperties, of).map(({ logicalId, properties }) => [
         properties.TableName,
         logicalId,
       ]),
@@ -119,11 +140,68 @@ test("a table restored under another name has another logical id, so that it can
   expect(from.Outputs[tableOutput({ name: "profiles" })]?.Value).toBe(restored);
 });
 
+const functionProperties = z.object({
+  Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
+  Role: attribute,
+});
+
+/** Of each function of a synthesis, import stack included: the tables that it names, and what its role may use. */
+function usesIn(name: SharedName) {
+  const files = readdirSync(sharedFolder(name)).filter((file) => file.endsWith(".template.json"));
+  const templates = files.map((file) => parseOne(readFileSync(join(sharedFolder(name), file), "utf8")));
+  return templates.flatMap((from) =>
+    resourcesOf("AWS::Lambda::Function", functionProperties, from).map(({ logicalId, properties }) => {
+      const variables = Object.entries(properties.Environment.Variables);
+      return {
+        logicalId,
+        names: variables.filter(([name]) => name.startsWith("TABLE_")).map(([, value]) => String(value)),
+        rights: JSON.stringify(statementsOf(properties.Role["Fn::GetAtt"][0], from)),
+      };
+    }),
+  );
+}
+
+/** The tables that versions of two successive releases name, without a right of the later one. */
+function lostBetween(earlier: SharedName, later: SharedName): string[] {
+  const before = usesIn(earlier);
+  return usesIn(later).flatMap(({ logicalId, names, rights }) => {
+    const live = before.find((one) => one.logicalId === logicalId)?.names ?? [];
+    return [...live, ...names].filter((name) => !rights.includes(`:table/${name}"`));
+  });
+}
+
+test("while two names of a restored table are given, the version before and the new one may both use theirs", () => {
+  expect(lostBetween("configured", "restoring")).toEqual([]);
+  expect(lostBetween("restoring", "restored")).toEqual([]);
+  expect(usesIn("restoring").flatMap(({ names }) => names)).toEqual(
+    expect.arrayContaining(["restored-profiles", "restored-imports"]),
+  );
+  // With the new name alone, the version before loses its table while it serves.
+  expect([...new Set(lostBetween("configured", "restored"))].sort()).toEqual([
+    "NetworkCapabilities-density-imports",
+    "NetworkCapabilities-profiles",
+  ]);
+});
+
+test("another value of restart changes the environment of every function, and so its version", () => {
+  const variables = resourcesOf("AWS::Lambda::Function", functionProperties, sharedTemplate("restored")).map(
+    ({ properties }) => properties.Environment.Variables,
+  );
+  expect(variables.filter(({ RESTART }) => RESTART !== "2026-11-25")).toEqual([]);
+});
+
 // A stand-in for who is meant shall be what all others hold: `hashed` callers, addresses, sinks.
 test("the tables of logins, devices, assignments and jobs are declared as personal data", () => {
   const encrypted = declared.filter(({ personalData }) => personalData).map(({ name }) => name);
   const known = ["density-jobs", "devices", "number-assignments", "profiles"];
   expect(encrypted).toEqual(expect.arrayContaining(known));
+});
+
+test("docs/two-regions.md has one row for each table", () => {
+  const rows = readFileSync("docs/two-regions.md", "utf8").matchAll(
+    /^\| `([a-z-]+)` \| (?:replicated|owned|regional|primary)/gm,
+  );
+  expect([...rows].map(([, name]) => name).sort()).toEqual(declared.map(({ name }) => name).sort());
 });
 
 test("every ephemeral table has a time to live", () => {

@@ -45,7 +45,7 @@ const broken: Readonly<Record<keyof typeof rules, readonly string[]>> = {
     withAlarm({ Period: 3_600, EvaluationPeriods: 25 }),
   ],
   "indexes that project at most 100 attributes": [
-    withResource("AWS::DynamoDB::Table", {
+    withResource("AWS::DynamoDB::GlobalTable", {
       GlobalSecondaryIndexes: [
         { Projection: { NonKeyAttributes: Array.from({ length: 101 }, (_, index) => `a${index}`) } },
       ],
@@ -59,6 +59,20 @@ const broken: Readonly<Record<keyof typeof rules, readonly string[]>> = {
         ThrottlingBurstLimit: 1,
         ThrottlingRateLimit: 1,
       })),
+    }),
+  ],
+  "at most four deployment groups of a role, and 50 alarms of a group": [
+    JSON.stringify({
+      Resources: Object.fromEntries(
+        ["A", "B", "C", "D", "E"].map((id) => [
+          id,
+          { Type: "AWS::CodeDeploy::DeploymentGroup", Properties: { ServiceRoleArn: "one" } },
+        ]),
+      ),
+    }),
+    withResource("AWS::CodeDeploy::DeploymentGroup", {
+      ServiceRoleArn: "one",
+      AlarmConfiguration: { Alarms: Array.from({ length: 51 }, (_, index) => ({ Name: `${index}` })) },
     }),
   ],
 };

@@ -3,6 +3,7 @@
  * cfn-lint 1.51 finds: `checks.test.ts` holds what CDK and cdk-nag find, `.ci/run` runs cfn-lint where it is installed.
  */
 import * as z from "zod";
+import { maxGroupsOfRole } from "../../infra/constructs/releases.ts";
 import { maxMethodChanges } from "../../infra/throttling.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import { resourcesOf, type Template } from "./template.ts";
@@ -14,7 +15,7 @@ type Rule = (template: Template) => string[];
 const limits: Readonly<Record<string, Readonly<Record<string, number | readonly [number, number]>>>> = {
   "AWS::ApiGateway::Authorizer": { Name: 128 },
   "AWS::ApiGateway::RestApi": { Description: 1_024, MinimumCompressionSize: [0, 10_485_760] },
-  "AWS::DynamoDB::Table": { TableName: 255 },
+  "AWS::DynamoDB::GlobalTable": { TableName: 255 },
   "AWS::Lambda::Function": { MemorySize: [128, 10_240] },
   "AWS::WAFv2::WebACL": { Description: 256 },
 };
@@ -102,7 +103,7 @@ const table = z.object({
  * together: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
  */
 const indexesProjectFewAttributes: Rule = (template) =>
-  resourcesOf("AWS::DynamoDB::Table", table, template)
+  resourcesOf("AWS::DynamoDB::GlobalTable", table, template)
     .filter(({ properties: { GlobalSecondaryIndexes: indexes } }) => {
       const projected = indexes.flatMap(({ Projection }) => Projection.NonKeyAttributes);
       return projected.length > 100;
@@ -115,11 +116,30 @@ const stage = z.object({ MethodSettings: z.array(z.record(z.string(), z.unknown(
 const stageTakesOneUpdate: Rule = (template) =>
   resourcesOf("AWS::ApiGateway::Stage", stage, template).flatMap(({ logicalId, properties }) => {
     // Each setting names its method, and changes the rest.
-    const changes = properties.MethodSettings.flatMap(
-      ({ HttpMethod: _, ResourcePath: __, ...changed }) => Object.keys(changed),
+    const changes = properties.MethodSettings.flatMap(({ HttpMethod: _, ResourcePath: __, ...changed }) =>
+      Object.keys(changed),
     );
     return changes.length > maxMethodChanges ? [`${logicalId}: ${changes.length}`] : [];
   });
+
+const group = z.object({
+  ServiceRoleArn: z.unknown(),
+  AlarmConfiguration: z.object({ Alarms: z.array(z.unknown()).default([]) }).optional(),
+});
+
+/**
+ * CodeDeploy fails deployments (`the number of requests by the IAM role … exceeded the request limit for AWSLambda`), and
+ * refuses a group with more alarms: https://docs.aws.amazon.com/codedeploy/latest/userguide/limits.html
+ */
+const groupsAreWithinLimits: Rule = (template) => {
+  const groups = resourcesOf("AWS::CodeDeploy::DeploymentGroup", group, template);
+  const roles = groups.map(({ properties }) => JSON.stringify(properties.ServiceRoleArn));
+  const crowded = [...new Set(roles)].filter(
+    (role) => roles.filter((one) => one === role).length > maxGroupsOfRole,
+  );
+  const loud = groups.filter(({ properties }) => (properties.AlarmConfiguration?.Alarms.length ?? 0) > 50);
+  return [...crowded, ...loud.map(({ logicalId }) => logicalId)];
+};
 
 /** Every rule, by what holds of a template that keeps it. */
 export const rules = {
@@ -128,4 +148,5 @@ export const rules = {
   "alarms that CloudWatch can evaluate": alarmsCanBeEvaluated,
   "indexes that project at most 100 attributes": indexesProjectFewAttributes,
   "at most 76 changes in one update of the stage": stageTakesOneUpdate,
+  "at most four deployment groups of a role, and 50 alarms of a group": groupsAreWithinLimits,
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -209,7 +209,7 @@ export function calledOf(id: FunctionId, from: Template): z.output<typeof refere
 
 /** The logical id of a table. */
 export function tableOf(name: TableName): string {
-  return logicalIdOf("AWS::DynamoDB::Table", tableVariable({ name }).replaceAll("_", ""));
+  return logicalIdOf("AWS::DynamoDB::GlobalTable", tableVariable({ name }).replaceAll("_", ""));
 }
 
 /** The deployed name of a table that the operator has not named. */

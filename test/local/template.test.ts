@@ -9,7 +9,7 @@ import { emptyApi } from "./empty-api.ts";
 
 const document: TemplateDocument = {
   Resources: {
-    Table: { Type: "AWS::DynamoDB::Table", Properties: {} },
+    Table: { Type: "AWS::DynamoDB::GlobalTable", Properties: {} },
     Run: { Type: "AWS::Lambda::Function", Properties: {} },
     Live: { Type: "AWS::Lambda::Alias", Properties: { FunctionName: { Ref: "Run" }, Name: "live" } },
     Bucket: { Type: "AWS::S3::Bucket", Properties: {} },

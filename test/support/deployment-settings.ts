@@ -1,10 +1,13 @@
 import { RootConstruct } from "constructs";
-import { type Settings, settingsIn } from "../../infra/settings.ts";
+import { type KeptContext, type Settings, settingsIn } from "../../infra/settings.ts";
 
-/** The settings of a deployment with what stands behind `-c` on its command line, whose alarms notify nobody. */
-export function settingsOf(context: Readonly<Record<string, unknown>>): Settings {
+/**
+ * The settings of a deployment with what stands behind `-c` on its command line, whose alarms notify nobody.
+ * @param kept the context of `cdk.json`.
+ */
+export function settingsOf(context: Readonly<Record<string, unknown>>, kept: KeptContext = {}): Settings {
   const { node } = new RootConstruct();
-  for (const [name, value] of Object.entries({ alarmTopicArn: "none", ...context }))
+  for (const [name, value] of Object.entries({ alarmTopicArn: "none", ...kept, ...context }))
     node.setContext(name, value);
-  return settingsIn(node);
+  return settingsIn(node, kept);
 }

@@ -170,6 +170,14 @@ describe("the demo's logins and clients", () => {
   );
 });
 
+test("ncs import writes nothing into a stage whose data have another format", async () => {
+  const { [stackNames.dev]: names } = JSON.parse(readFileSync(outputs, "utf8"));
+  const newer = await file("newer.json", { [stackNames.dev]: { ...names, DataFormat: "2" } });
+  const { code, stderr } = await runNcs(["import", "devices", "devices.json", "--outputs", newer]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("has data of format 2, and this ncs is for 1: use the ncs of its release");
+});
+
 const login = {
   ID: 1,
   EmailAddress: "mistakes@example.com",

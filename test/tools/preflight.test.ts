@@ -8,6 +8,9 @@ import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
 import { runNcs } from "../support/ncs.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
+
+const folder = useOwnFolder();
 
 /** An account whose region has AWS's default quotas. */
 const usual = {
@@ -222,6 +225,45 @@ test.each([
 ])("ncs preflight counts the executions that %s adds: %i", async (setting, all) => {
   const { stdout } = await runNcs(["preflight", "-c", setting]);
   expect(stdout).toContain(`prod can use ${all}, the account has 1000`);
+});
+
+test.each([
+  [5_000, "bound them with -c reservedConcurrency=authorizer/authorize:100,population-density/retrieve:250,"],
+  [600, "reservations that bound them need an account of"],
+])("ncs preflight counts 1,000 executions of slow readers, for an account of %i: %s", async (of, advice) => {
+  account.executions = of;
+  const { stdout } = await runNcs(["preflight"]);
+  expect(stdout).toContain("20 callers that read slowly can hold 1000 executions");
+  expect(stdout).toContain(advice);
+});
+
+test("ncs preflight refuses to forget the table and the issuer of the deployed stage, except with --forget", async () => {
+  const settings = { TOKEN_ISSUER: "https://api.operator.example", "tables.profiles": "restored" };
+  const deployed = await folder.write(
+    "deployed.json",
+    JSON.stringify({ Metadata: { "NetworkCapabilities::Settings": settings }, Resources: {} }),
+  );
+  const run = async (...more: string[]) => await runNcs(["preflight", "--deployed", deployed, ...more]);
+  const { code, stderr } = await run("-c", "TOKEN_ISSUER=https://api.operator.example");
+  expect(code).toBe(1);
+  expect(stderr).toContain("tables.profiles was deployed as restored, and would be its default\n");
+  expect(stderr).not.toContain("TOKEN_ISSUER");
+  expect((await run()).stderr).toContain("TOKEN_ISSUER was deployed as https://api.operator.example");
+  expect((await run("--forget")).code).toBe(0);
+});
+
+test("ncs cost adds up by part what 500 densities and 2,000 others a second cost a month", async () => {
+  const { code, stdout } = await runNcs(["cost", "--densities", "500", "--others", "2000"]);
+  expect(code).toBe(0);
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(/ {2,}/));
+  const [saved, all, ...parts] = lines.reverse().map(([, dollars]) => Number(dollars));
+  expect(parts.reduce((sum, part) => (sum ?? 0) + (part ?? 0), 0)).toBeCloseTo(all ?? Number.NaN, -1);
+  // 6,480 million requests: 333 at 3.50 and the others at 2.80.
+  expect(stdout).toContain("18377.10");
+  expect(saved).toBeGreaterThan(500);
 });
 
 test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {

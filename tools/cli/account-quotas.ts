@@ -64,7 +64,7 @@ export async function readWarmThroughput(tableNames: TableNames): Promise<StageT
   const dynamodb = new DynamoDBClient(client);
   try {
     const read = busyTables.map(
-      async (name) => [name, await warmThroughputOf(dynamodb, tableNames[name])] as const,
+      async (name) => [name, await warmThroughputOf(dynamodb, tableNames[name][0])] as const,
     );
     return Object.fromEntries(await Promise.all(read)) as StageTables;
   } finally {

@@ -13,10 +13,14 @@ const statement = z.object({
 const document = z.object({ Statement: z.array(statement) });
 
 /** A role with the policies that are part of it. */
-const roleProperties = z.object({ Policies: z.array(z.object({ PolicyDocument: document })).default([]) });
+const roleProperties = z.object({
+  AssumeRolePolicyDocument: z.unknown().optional(),
+  Policies: z.array(z.object({ PolicyDocument: document })).default([]),
+});
 
 /** What is read of a template of CloudFormation. */
 export const templateSchema = z.object({
+  Metadata: z.record(z.string(), z.unknown()).default({}),
   Resources: z.record(
     z.string(),
     z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
@@ -41,7 +45,16 @@ interface Grant {
  */
 export function removedGrants(deployed: Template, next: Template): readonly Grant[] {
   const kept = new Set(grantsOf(next).map(textOf));
-  return grantsOf(deployed).filter((grant) => grant.role in next.Resources && !kept.has(textOf(grant)));
+  return grantsOf(deployed).filter(
+    ({ role, ...grant }) =>
+      role in next.Resources && !isOfCodeDeploy(role, next) && !kept.has(textOf({ role, ...grant })),
+  );
+}
+
+/** Whether no version runs with a role: CodeDeploy shifts functions with it, another one after the next release. */
+function isOfCodeDeploy(role: string, { Resources }: Template): boolean {
+  const { AssumeRolePolicyDocument } = roleProperties.parse(Resources[role]?.Properties);
+  return JSON.stringify(AssumeRolePolicyDocument ?? "").includes("codedeploy.amazonaws.com");
 }
 
 function grantsOf(template: Template): Grant[] {
@@ -74,7 +87,7 @@ interface RolePolicy {
  * Every policy of every role: this stack has them in their roles alone.
  * @throws {z.ZodError} for a policy of a form that this stack does not use.
  */
-export function policiesOf({ Resources }: Template): RolePolicy[] {
+export function policiesOf({ Resources }: Pick<Template, "Resources">): RolePolicy[] {
   return Object.entries(Resources).flatMap(([role, { Type, Properties }]) => {
     if (Type !== "AWS::IAM::Role") return [];
     const { Policies } = roleProperties.parse(Properties);

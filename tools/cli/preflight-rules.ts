@@ -1,4 +1,5 @@
 import { endpoints, type TableName } from "../../functions/areas.ts";
+import { maxStreams } from "../../functions/population-density/callers/tables.ts";
 import { tasksAtOnce } from "../../infra/density-import-definition.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import { newTableThroughput, type Settings, type WarmThroughput } from "../../infra/settings.ts";
@@ -163,6 +164,37 @@ export function checksOf(
     warm("quotas", "write", counted),
     warm("access-records", "write", recorded),
   ];
+}
+
+/** Callers that read their answers slowly, each as many at a time as one caller may be sent. */
+const slowCallers = 20;
+
+/** Reservations that leave other requests their executions while such callers read. */
+const reservations = {
+  "authorizer/authorize": 100,
+  "population-density/retrieve": 250,
+  "population-density/summarize": 150,
+} as const satisfies Settings["reservedConcurrency"];
+
+/**
+ * What streamed answers may hold: each keeps an execution until its caller has read it, 25 seconds at most.
+ * @returns how many executions, and the setting that bounds them; undefined where the account cannot reserve as many.
+ */
+export function streamsOf(settings: Settings, account: Pick<AccountQuotas, "executions">) {
+  const executions = slowCallers * maxStreams;
+  const reserved = { ...settings.reservedConcurrency, ...reservations };
+  const all = Object.values(reserved).reduce((sum, count) => sum + count, 0);
+  const others = executionsOf({ ...settings, reservedConcurrency: {} }, { densities: 0, others: 0 });
+  const bears = account.executions >= all + unreservedExecutions + others;
+  const setting = Object.entries(reserved)
+    .map(([id, count]) => `${id}:${count}`)
+    .join(",");
+  return {
+    callers: slowCallers,
+    executions,
+    setting: bears ? setting : undefined,
+    needed: all + unreservedExecutions + others,
+  };
 }
 
 function isRecording({ configuration: chosen }: Settings): boolean {

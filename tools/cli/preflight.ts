@@ -1,24 +1,24 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError } from "commander";
 import { RootConstruct } from "constructs";
 import * as z from "zod";
+import { deployedSettings, forgottenSettings, keptSettings } from "../../infra/deployed-settings.ts";
+import { keptContext } from "../../infra/kept-context.ts";
 import { type Settings, settingsIn } from "../../infra/settings.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableNamesOf } from "../../infra/table-names.ts";
-import { type AccountQuotas, type Check, checksOf, firstToThrottle } from "./preflight-rules.ts";
+import { type AccountQuotas, type Check, checksOf, firstToThrottle, streamsOf } from "./preflight-rules.ts";
 import type { Print } from "./print.ts";
-
-/** Of the project, wherever the command is run. */
-const cdkJson = fileURLToPath(new URL("../../cdk.json", import.meta.url));
-
-const cdkFile = z.object({ context: z.record(z.string(), z.unknown()).default({}) });
+import { readTemplate } from "./template-file.ts";
 
 interface PreflightOptions {
   readonly context: string[];
   readonly densities?: number;
   readonly others?: number;
+  readonly deployed?: string;
+  readonly forget?: true;
 }
+
+const kept = z.record(z.string(), z.string()).default({});
 
 /** `ncs preflight`: compares the account's quotas, and what the tables bear, with what a stage can use of them. */
 export function addPreflight(command: Command, print: Print): void {
@@ -30,8 +30,17 @@ export function addPreflight(command: Command, print: Print): void {
       countOf,
     )
     .option("--others <number>", "expected requests a second of all others, of all callers", countOf)
-    .action(async ({ context, densities, others }: PreflightOptions) => {
+    .option(
+      "--deployed <file>",
+      "the template of the stage as it is deployed: refuses settings that forget its own",
+    )
+    .option(
+      "--forget",
+      "lets a host name, a table or an issuer be forgotten that the stage was deployed with",
+    )
+    .action(async ({ context, densities, others, deployed, forget }: PreflightOptions) => {
       const settings = settingsOf(context);
+      if (deployed !== undefined && forget !== true) await refuseForgotten(deployed, settings);
       if ((densities === undefined) !== (others === undefined)) {
         throw new Error("--densities and --others must be given together");
       }
@@ -45,6 +54,16 @@ export function addPreflight(command: Command, print: Print): void {
     });
 }
 
+/** @throws {Error} naming what the stage was deployed with and would lose. */
+async function refuseForgotten(file: string, settings: Settings): Promise<void> {
+  const { Metadata } = await readTemplate(file);
+  const forgotten = forgottenSettings(kept.parse(Metadata[deployedSettings]), keptSettings(settings));
+  if (forgotten.length === 0) return;
+  throw new Error(
+    `${forgotten.join("\n")}\nKeep what the stage needs in cdk.json, or let it go with --forget`,
+  );
+}
+
 function countOf(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number.");
@@ -53,16 +72,16 @@ function countOf(text: string): number {
 /** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */
 function settingsOf(context: readonly string[]): Settings {
   const { node } = new RootConstruct();
-  const kept = existsSync(cdkJson) ? cdkFile.parse(JSON.parse(readFileSync(cdkJson, "utf8"))).context : {};
+  const keptInFile = keptContext();
   const given = context.map((one) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? [];
     if (name === undefined) throw new Error(`${one} must be name=value`);
     return [name, value] as const;
   });
   // Whom alarms notify makes no difference here.
-  const all = { alarmTopicArn: "none", ...kept, ...Object.fromEntries(given) };
+  const all = { alarmTopicArn: "none", ...keptInFile, ...Object.fromEntries(given) };
   for (const [name, value] of Object.entries(all)) node.setContext(name, value);
-  return settingsIn(node);
+  return settingsIn(node, keptInFile);
 }
 
 /** @throws {Error} counting what is too low. */
@@ -90,6 +109,13 @@ function report(
   if (account.gatewayMayLog && !settings.gatewayMayLog) {
     print("note   API Gateway has a role to write logs already; keep it with -c gatewayLogRole=existing");
   }
+  const { callers, executions, setting, needed: needs } = streamsOf(settings, account);
+  print(`slow   ${callers} callers that read slowly can hold ${executions} executions of streamed answers;`);
+  print(
+    setting === undefined
+      ? `       reservations that bound them need an account of ${needs} executions`
+      : `       bound them with -c reservedConcurrency=${setting}`,
+  );
   print("Everything in the account and region shares its quotas.");
   const low = checks.filter(({ needed, allowed }) => needed > allowed).length;
   if (low > 0) throw new Error(`${low} of ${checks.length} are lower than what ${settings.stage} ${can}`);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
+import { dataFormat } from "../../shared/data-format.ts";
 import { bucketVariable, configuration, setting, type VariableName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
@@ -147,6 +148,7 @@ const publishingOutputs = {
 
 async function deployedStack(path: string): Promise<Stack> {
   const { name, outputs } = outputsOf(await readOutputs(path), path);
+  requireFormat(name, outputs[outputNames.dataFormat]);
   const named: readonly (readonly [variable: string, output: string])[] = [
     ...tables.map((table) => [tableVariable(table), tableOutput(table)] as const),
     ...(Object.keys(queues) as QueueName[]).map(
@@ -162,6 +164,15 @@ async function deployedStack(path: string): Promise<Stack> {
     }),
   );
   return { name, page: outputs[outputNames.apiAddress]?.replace(/\/$/, ""), variables };
+}
+
+/** A stage whose functions write another form may not read what this `ncs` writes, nor this `ncs` what they write. */
+function requireFormat(stack: string, format: string | undefined): void {
+  if (format === undefined || format === String(dataFormat)) return;
+  throw new Error(
+    `--outputs: ${stack} has data of format ${format}, and this ncs is for ${dataFormat}: use the ncs of its release, ` +
+      "or take the outputs of its last deployment",
+  );
 }
 
 /**

@@ -6,10 +6,7 @@ import { randomBytes } from "node:crypto";
 import { getItem, updateItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
-import { densityCallers } from "./tables.ts";
-
-/** Maximum of large answers that are sent to one caller at a time. */
-export const maxStreams = 50;
+import { densityCallers, maxStreams } from "./tables.ts";
 
 /** A second try follows the removal of lapsed streams. */
 const maxTries = 2;

@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { table } from "../../../shared/table.ts";
 
+/** Maximum of large answers that are sent to one caller at a time. */
+export const maxStreams = 50;
+
 /** The places that a caller's pending operations have; in another item of the caller, which large answers it is being sent. */
 export const densityCallers = table({
   name: "density-callers",

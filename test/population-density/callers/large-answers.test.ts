@@ -2,10 +2,9 @@ import { describe, expect, test } from "vitest";
 import {
   beginStream,
   endStreams,
-  maxStreams,
   newStream,
 } from "../../../functions/population-density/callers/stream-store.ts";
-import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
+import { densityCallers, maxStreams } from "../../../functions/population-density/callers/tables.ts";
 import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";

@@ -32,9 +32,13 @@ test("log writes the metrics into the log line", async () => {
   expect(line?._aws).toMatchObject({ CloudWatchMetrics: [{ Dimensions: [["operation"]] }] });
 });
 
-test("log writes only the metrics when the level suppresses the line", async () => {
-  const [line, ...more] = await logAtLevel("ERROR");
+test.each(["", "INFO"])(
+  "log writes only the metrics when the level suppresses the line, with Lambda's level '%s'",
+  async (ofLambda) => {
+    vi.stubEnv("AWS_LAMBDA_LOG_LEVEL", ofLambda);
+    const [line, ...more] = await logAtLevel("ERROR");
 
-  expect(more).toEqual([]);
-  expect(Object.keys(line ?? {}).sort()).toEqual(["Requests", "_aws", "operation"]);
-});
+    expect(more).toEqual([]);
+    expect(Object.keys(line ?? {}).sort()).toEqual(["Requests", "_aws", "operation"]);
+  },
+);

@@ -27,7 +27,7 @@ const rules: Readonly<Record<string, (logicalId: string, property: ReadProperty)
     const ref = stableSuffix(id, 10);
     return { ref, attributes: { RootResourceId: rootResourceId(ref) } };
   },
-  "AWS::DynamoDB::Table": (id, property) => {
+  "AWS::DynamoDB::GlobalTable": (id, property) => {
     const ref = property("TableName", id);
     return { ref, attributes: { Arn: arn("dynamodb", `table/${ref}`) } };
   },

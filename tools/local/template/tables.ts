@@ -1,6 +1,6 @@
 /**
  * The tables of a template.
- * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-globaltable.html
  */
 import * as z from "zod";
 import type { Resources } from "./resources.ts";
@@ -26,13 +26,8 @@ const tableSchema = z.object({
   TableName: z.string().optional(),
 });
 
-/** Properties without an effect on a local run, which takes hours at most. */
-const irrelevant = [
-  "DeletionProtectionEnabled",
-  "PointInTimeRecoverySpecification",
-  "SSESpecification",
-  "TimeToLiveSpecification",
-];
+/** Properties without an effect on a local run, which takes hours at most, in one region. */
+const irrelevant = ["Replicas", "SSESpecification", "TimeToLiveSpecification", "WarmThroughput"];
 
 /** A DynamoDB table of the template; `definition` has the members that `CreateTable` takes. */
 export interface LocalTable {
@@ -43,7 +38,7 @@ export interface LocalTable {
 
 /** @throws {Error} naming a table of a kind that is not supported locally. */
 export function readTables(resources: Resources): readonly LocalTable[] {
-  return resources.ofType("AWS::DynamoDB::Table").map((logicalId) => {
+  return resources.ofType("AWS::DynamoDB::GlobalTable").map((logicalId) => {
     const { TableName: _, ...definition } = resources.properties(logicalId, tableSchema, irrelevant);
     return { logicalId, name: resources.names(logicalId).ref, definition };
   });
