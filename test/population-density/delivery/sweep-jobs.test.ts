@@ -135,3 +135,14 @@ test("the sweep measures no waiting of a job that begins before the index shows 
 
   expect(measured.OldestUnstartedJobSeconds).toBe(0);
 });
+
+test("the sweep does not expire a job that has ended before the index shows it", async () => {
+  const memory = new MemoryJobs();
+  const stale = jobOf(25 * 60 * minute);
+  memory.store(stale, undefined);
+
+  const { logged } = await sweepOf(memory, { read: () => ({ ...stale, state: "delivered" }) });
+
+  expect(logged).toEqual([]);
+  expect(memory.read(stale.operationId)).toEqual(stale);
+});
