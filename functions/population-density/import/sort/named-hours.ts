@@ -1,0 +1,41 @@
+/** The first row of an hour; the day is counted from 1970, the hour from 0. */
+export interface FirstRow {
+  readonly day: number;
+  readonly hour: number;
+  readonly line: number;
+}
+
+/** The hours that any row names: in these every covered tile is counted. */
+export class NamedHours {
+  /** Days since 1970; a bit for each hour. */
+  readonly #bitsByDay = new Map<number, number>();
+  /** In the order of the rows. */
+  readonly firstRows: FirstRow[] = [];
+
+  /** A bit for each hour of a day that is named. */
+  bitsOf(day: number): number {
+    return this.#bitsByDay.get(day) ?? 0;
+  }
+
+  /** @returns the bits of the day, with this hour. */
+  add(first: FirstRow): number {
+    const bits = this.bitsOf(first.day) | (1 << first.hour);
+    this.#bitsByDay.set(first.day, bits);
+    this.firstRows.push(first);
+    return bits;
+  }
+
+  /** Whether the hour is named of any day of the same weekday. */
+  hasOfWeekday(day: number, hour: number): boolean {
+    return [...this.#bitsByDay].some(
+      ([other, bits]) => (other - day) % daysPerWeek === 0 && ((bits >> hour) & 1) === 1,
+    );
+  }
+
+  /** The days in ascending order, each with its bits. */
+  days(): readonly (readonly [day: number, bits: number])[] {
+    return [...this.#bitsByDay].sort(([one], [other]) => one - other);
+  }
+}
+
+const daysPerWeek = 7;
