@@ -1,0 +1,89 @@
+import { ImportError } from "../../../shared/import/import-error.ts";
+import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
+import { type ImportedFile, readFiles } from "../import/store/journal-store.ts";
+import type { CountedFile, CountedFiles } from "./counted-files.ts";
+import type { ImportOrder } from "./execution-objects.ts";
+import { storageOf } from "./storage.ts";
+
+/**
+ * Checks what the files say together; each was checked by itself when it was read.
+ * @returns the precision of their cells.
+ * @throws {ImportError} that says why the files are refused.
+ */
+export async function checkFiles(
+  order: ImportOrder,
+  { files, problems }: Pick<CountedFiles, "files" | "problems">,
+): Promise<number> {
+  if (problems.size > 0) throw new ImportError([...problems]);
+  if (order.replay !== undefined) refuseOtherFiles(files, order.replay, await readFiles(order.replay));
+  const [first] = files;
+  if (first?.precision === undefined) throw new ImportError([`${order.prefix}: has no files`]);
+  refusePrecisions(files, first.precision, storageOf(order).precisions);
+  if (order.typical) refuseSecondDays(files);
+  return first.precision;
+}
+
+/** An import that is made again reads the same files. */
+function refuseOtherFiles(
+  files: readonly CountedFile[],
+  number: number,
+  imported: readonly ImportedFile[],
+): void {
+  const read = new Map(files.map((file) => [file.file, file.sha256]));
+  const known = new Set(imported.map(({ name }) => name));
+  const problems = [
+    ...imported.flatMap(({ name, sha256 }) => {
+      if (read.get(name) === sha256) return [];
+      return read.has(name)
+        ? [`${name}: differs from the file that import ${number} has read`]
+        : [`${name}: is not there, and import ${number} has read it`];
+    }),
+    ...[...read.keys()]
+      .filter((name) => !known.has(name))
+      .map((name) => `${name}: is there, and import ${number} has not read it`),
+  ];
+  if (problems.length > 0) throw new ImportError(problems.slice(0, problemsNamed));
+}
+
+function refusePrecisions(
+  files: readonly CountedFile[],
+  precision: number,
+  supported: readonly number[],
+): void {
+  const problems = new Problems(files.map(({ file }) => file));
+  for (const [index, file] of files.entries()) {
+    if (file.precision !== precision) {
+      problems.add(
+        index,
+        `must have ${precision} characters like the ones before`,
+        file.hours[0]?.line,
+        "geohash",
+      );
+    }
+  }
+  problems.refuse();
+  if (supported.every((one) => one > precision)) {
+    throw new ImportError([
+      `geohashes of ${precision} characters are shorter than every supported precision`,
+    ]);
+  }
+}
+
+const daysPerWeek = 7;
+
+/** A typical weekday may have an hour of one date only. */
+function refuseSecondDays(files: readonly CountedFile[]): void {
+  const problems = new Problems(files.map(({ file }) => file));
+  const seen = new Map<string, number>();
+  for (const [index, { hours }] of files.entries()) {
+    for (const { day, hour, line } of hours) {
+      const ofWeek = `${day % daysPerWeek}/${hour}`;
+      const before = seen.get(ofWeek) ?? day;
+      seen.set(ofWeek, before);
+      if (before !== day) {
+        problems.add(index, "is an hour of a weekday that another date has too", line, "startTime");
+      }
+    }
+  }
+  problems.refuse();
+}
