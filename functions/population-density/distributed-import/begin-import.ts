@@ -5,7 +5,8 @@ import { dayKey } from "../import/publish/day-division.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
 import { beginEntry, recordDay } from "../import/store/journal-store.ts";
-import { PartCoverages, readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
+import { PartCoverages } from "../import/store/part-coverages.ts";
+import { readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
 import { recordPublishing } from "../tiles/data-set-store.ts";
 import {

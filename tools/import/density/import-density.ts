@@ -22,7 +22,8 @@ import {
   endEntry,
   type ImportOptions,
 } from "../../../functions/population-density/import/store/journal-store.ts";
-import { checkParts, PartCoverages } from "../../../functions/population-density/import/store/part-store.ts";
+import { PartCoverages } from "../../../functions/population-density/import/store/part-coverages.ts";
+import { checkParts } from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";

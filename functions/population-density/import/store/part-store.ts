@@ -1,15 +1,20 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+/**
+ * The parts of each day, and which import is storing it.
+ *
+ * ```text
+ *                 takeDay                   listDayParts                    releaseDay
+ * read the day ─────────────▶ the import's ──────────────▶ parts are listed ───────────▶ free for others
+ *        ▲  false: changed        │ its parts are as before     │ keepDay, while tiles are written
+ *        └────────────────────────┘                             │ false: another import has taken it since
+ * ```
+ *
+ * `writerUntil` ends a lease that no import releases. Each change that decides what is published counts `revision` up,
+ * and `takeDay` succeeds only on the revision that was read.
+ */
 import * as z from "zod/mini";
-import {
-  getItem,
-  putItem,
-  queryPartition,
-  updatedItem,
-  updateItem,
-} from "../../../../shared/aws/database.ts";
+import { getItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { withSchema } from "../../../../shared/table.ts";
-import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "../../privacy/parts.ts";
 import {
   markPublished,
   type PublishedDay,
@@ -133,85 +138,4 @@ export async function releaseDay(day: string, writer: string): Promise<void> {
   const update = "REMOVE writer, writerUntil";
   const condition = { condition: "writer = :writer", values: { ":writer": writer } };
   await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
-}
-
-const cellChunk = z.object({
-  /** Of the part's compressed cells. */
-  bytes: z.instanceof(Uint8Array),
-  /** How many there are. */
-  chunks: z.number(),
-});
-
-/** An item may have 400 KB. */
-const chunkBytes = 350_000;
-
-/** Where the cells of parts are. */
-export interface Coverages {
-  readonly read: (part: ListedPart) => Promise<Part>;
-  /** Whether there is such a part. */
-  readonly isStored: (part: ListedPart) => Promise<boolean>;
-  /** Stores the cells of a part, unless they are known to be stored. */
-  readonly write: (part: Part) => Promise<void>;
-}
-
-/** The cells of parts: stored once for all days that have the same, and for ever like the parts. */
-export class PartCoverages implements Coverages {
-  /** Of parts that were read or stored. */
-  readonly #read = new Map<string, Coverage>();
-  readonly #stored = new Set<string>();
-
-  async read(part: ListedPart): Promise<Part> {
-    const { id, precision } = part;
-    const coverage = await this.#coverageOf(part);
-    if (coverage === undefined) throw new Error(`the cells of part ${id} are gone`);
-    return { id, precision, coverage };
-  }
-
-  async isStored(part: ListedPart): Promise<boolean> {
-    return (await this.#coverageOf(part)) !== undefined;
-  }
-
-  async #coverageOf({ id, precision }: ListedPart): Promise<Coverage | undefined> {
-    const known = this.#read.get(id);
-    if (known !== undefined) return known;
-    const coverage = await readCells(id, precision);
-    if (coverage === undefined) return undefined;
-    this.#stored.add(id);
-    this.#read.set(id, coverage);
-    return coverage;
-  }
-
-  async write({ id, coverage }: Part): Promise<void> {
-    if (this.#stored.has(id)) return;
-    const compressed = deflateRawSync(encodeCoverage(coverage));
-    const chunks = Math.ceil(compressed.length / chunkBytes);
-    for (let chunk = 0; chunk < chunks; chunk++) {
-      const bytes = compressed.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes);
-      // The same id always has the same cells.
-      await putItem(densityImports, { ...keyOfCells(id, chunk), bytes, chunks }, {}, inTime());
-    }
-    this.#stored.add(id);
-    this.#read.set(id, coverage);
-  }
-}
-
-function keyOfCells(part: string, chunk: number) {
-  return { kind: `cells/${part}`, id: String(chunk).padStart(3, "0") };
-}
-
-const cells = withSchema(densityImports, cellChunk);
-
-/** @returns undefined if the table does not have the part. */
-async function readCells(part: string, precision: number): Promise<Coverage | undefined> {
-  const first = await getItem(cells, keyOfCells(part, 0), inTime());
-  if (first === undefined) return undefined;
-  const others: Promise<z.infer<typeof cellChunk> | undefined>[] = [];
-  for (let chunk = 1; chunk < first.chunks; chunk++) {
-    others.push(getItem(cells, keyOfCells(part, chunk), inTime()));
-  }
-  const chunks = (await Promise.all(others)).map((chunk) => {
-    if (chunk === undefined) throw new Error(`cells of part ${part} are gone`);
-    return chunk.bytes;
-  });
-  return decodeCoverage(inflateRawSync(Buffer.concat([first.bytes, ...chunks])), precision);
 }
