@@ -1,5 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import {
+  acceptanceMilliseconds,
+  recordMilliseconds,
+} from "../../../functions/population-density/delivery/attempt.ts";
 import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
 import { messageState } from "../../../functions/population-density/delivery/message-state.ts";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
@@ -12,12 +16,7 @@ import {
   type SendResult,
 } from "../../../functions/population-density/delivery/rules.ts";
 import { permitWaitSeconds, secondsUntilDue } from "../../../functions/population-density/delivery/waits.ts";
-import {
-  acceptanceMilliseconds,
-  recordMilliseconds,
-  releaseMilliseconds,
-  workOn,
-} from "../../../functions/population-density/delivery/work-on-job.ts";
+import { releaseMilliseconds, workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { configuration } from "../../../shared/environment.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
