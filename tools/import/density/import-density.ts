@@ -17,12 +17,12 @@ import { rowsOf } from "../../../functions/population-density/import/rows/read-r
 import type { RowBatch } from "../../../functions/population-density/import/rows/row-batch.ts";
 import { outsideCoverage } from "../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
+import { PartCoverages } from "../../../functions/population-density/import/store/coverage-store.ts";
 import {
   beginEntry,
   endEntry,
   type ImportOptions,
 } from "../../../functions/population-density/import/store/journal-store.ts";
-import { PartCoverages } from "../../../functions/population-density/import/store/part-coverages.ts";
 import { checkParts } from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";

@@ -13,7 +13,7 @@ import { spansOf } from "../../tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
-import { type Coverages, PartCoverages } from "../store/part-coverages.ts";
+import { type Coverages, PartCoverages } from "../store/coverage-store.ts";
 import { readDayParts } from "../store/part-store.ts";
 import type { DayParts, ListedPart } from "../store/tables.ts";
 import { StoredSpans } from "./stored-spans.ts";
