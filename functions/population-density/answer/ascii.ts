@@ -17,7 +17,7 @@ export function asciiOf(text: string, wordCount = Math.ceil(text.length / 8)): A
   return { words, length: text.length };
 }
 
-/** Writes up to seven bytes more than it returns the end of. */
+/** Returns the offset after the text; may write 7 bytes past it. */
 export function putAscii(view: DataView, at: number, { words, length }: Ascii): number {
   for (let index = 0; index < words.length; index++) view.setFloat64(at + 8 * index, words[index] ?? 0, true);
   return at + length;
@@ -38,7 +38,7 @@ function letter(index: number): number {
   return characters[index] ?? 0;
 }
 
-/** What the cells of a tile have for themselves in their geohashes: for `setUint16`, the first in the lower byte. */
+/** The ends of the geohashes of a tile's cells, for `setUint16`: the first character in the lower byte. */
 export interface LastCharacters {
   readonly characters: Uint16Array;
   /** 1 at precision 1, otherwise 2. */
@@ -50,10 +50,10 @@ export function lastCharactersOf(precision: number): LastCharacters {
   return precision === 1 ? { characters: letters, length: 1 } : { characters: pairsOfLetters, length: 2 };
 }
 
-/** 0…9,999 in as many digits as it takes. */
+/** 0…9,999 without leading zeros. */
 const firstDigits = Int32Array.from({ length: 10_000 }, (_, number) => digitsOf(String(number)));
 
-/** 0…9,999 in four digits. */
+/** 0…9,999 with leading zeros: four digits. */
 const nextDigits = Int32Array.from({ length: 10_000 }, (_, number) =>
   digitsOf(String(number).padStart(4, "0")),
 );
@@ -64,7 +64,7 @@ function digitsOf(digits: string): number {
   return word;
 }
 
-/** Writes up to three bytes more than it returns the end of. */
+/** Writes the digits and returns the offset after them; may write 3 bytes past it. */
 export function putInteger(view: DataView, at: number, integer: number): number {
   if (integer >= 10_000) return putLongInteger(view, at, integer);
   const digits = firstDigits[integer] ?? 0;
@@ -88,7 +88,7 @@ const maxShareTexts = 4_096;
 export const maxShareBytes = 12;
 
 /**
- * Writes the share of a cell that is covered with four digits, and up to seven bytes more than it returns the end of.
+ * Writes with four digits which share of a cell is covered, and returns the offset after it; may write 7 bytes past it.
  * @param code as of `TileHour.shares`.
  */
 export function putShare(view: DataView, at: number, code = noShare): number {

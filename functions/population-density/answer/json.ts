@@ -102,8 +102,24 @@ const [maximum0 = 0, maximum1 = 0, maximum2 = 0] = maximum.words;
 const hourWithoutData = new TileHour();
 
 /**
- * Writes `cells` from index `from` to index `to`, each with a comma after it, and returns where they end. Not a
- * method: what is compiled for the instances of a class is dropped when the last of them is.
+ * Writes `cells` from index `from` to index `to`, each with a comma after it, and returns the offset after the last
+ * comma. In plain form, for a cell with an estimate:
+ *
+ * ```ts
+ * `${JSON.stringify({ geohash, dataType: "DENSITY_ESTIMATION", pplDensity, minPplDensity, maxPplDensity })},`
+ * ```
+ *
+ * Texts are written as words of eight bytes. The last word of a text is filled up with zeros (·), and what follows is
+ * written over them:
+ *
+ * ```text
+ * start               {"geohas  h":"u05k  q·······
+ * last characters                          q7
+ * density                                    ","dataT  ype":"DE  NSITY_ES  TIMATION  ","pplDe  nsity":·
+ * the integer                                                                                         1250
+ * ```
+ *
+ * Not a method: what is compiled for the instances of a class is dropped when the last of them is.
  */
 function putCells(
   view: DataView,

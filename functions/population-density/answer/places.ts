@@ -38,7 +38,7 @@ function middlesOf(geohash: string, precision: number): TileDegrees {
   return degreesOf(geohash, precision, tileSide, 0.5);
 }
 
-/** Of the degrees all digits are written, as they are exact in a double. */
+/** All digits of the degrees are written: they are exact in a double. */
 function degreesOf(geohash: string, precision: number, count: number, offset: number): TileDegrees {
   const [south, west] = ngeohash.decode_bbox(geohash);
   const { cellHeight, cellWidth } = gridOf(precision);
@@ -71,7 +71,16 @@ const wktRing: RingSigns = {
   betweenCornersLength: 1,
 };
 
-/** Writes the corners of a cell, counterclockwise (RFC 7946, section 3.1.6). */
+/**
+ * Writes the corners of a cell, counterclockwise (RFC 7946, section 3.1.6): each by the degrees of its column and row.
+ *
+ * ```text
+ * north   4 ◀── 3      written as   west,south],[east,south],[east,north],[west,north],[west,south
+ *         │     ▲
+ * south   1 ──▶ 2
+ *       west   east
+ * ```
+ */
 export function putRing(
   view: DataView,
   begin: number,
@@ -114,7 +123,7 @@ function putDegrees(view: DataView, at: number, { words, length }: Ascii): numbe
   return at + length;
 }
 
-/** Writes where a cell is, and returns its end: up to 31 bytes before what it wrote. */
+/** Writes where a cell is and returns the offset after it; may write 31 bytes past it. */
 export type PutPlace = (view: DataView, at: number, cell: number) => number;
 
 /** How the rows of a format say where a cell is, from the tile on. */

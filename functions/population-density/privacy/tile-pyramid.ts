@@ -1,3 +1,28 @@
+/**
+ * Adds the cells of tiles up to those of coarser tiles, one precision at a time.
+ *
+ * A tile has 1,024 cells. The cells whose geohashes differ only in the last character, 32 of them, are the children of
+ * one cell of the tile above; so a tile gives the tile above 32 adjacent cells, and 32 tiles fill it:
+ *
+ * ```text
+ * precision 7, tile u05kq    cells   0 … 31 │ 32 … 63 │ …          │ 992 … 1023
+ *                                      │         │                     │
+ * precision 6, tile u05k     cells     q·32    q·32+1    …           q·32+31        (q stands for 22)
+ * ```
+ *
+ * Of each part, arrays have one number for each cell, at its index in the tile:
+ *
+ * ```text
+ *                       0    1    2   …   1023
+ * coverage  (bits)      1    1    0        1     whether the part covers the cell
+ * areas                 a    a    0        a     how much of it, in km²
+ * bounds                1    1    0        1     people if it is suppressed, at most, in multiples of K
+ * hours[h].people     120    4    0       18     counted, or published for the children
+ *         .min .max   117…              16…21    the range, without half
+ *         .half         0    0    0        5     half of the widths of the groups' intervals
+ *         .suppressed   0    1    0        0
+ * ```
+ */
 import { rowArea } from "../cover/cell-area.ts";
 import { cellOf, codeAt, gridOf, suffixesOf, tileSide } from "../cover/geohash.ts";
 import { addToCoverage, isCovered } from "../tiles/tile.ts";
