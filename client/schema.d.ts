@@ -98,7 +98,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Summarize population density
-         * @description What the densities of an area come to in each hour: people, the densest cell, and the cells and area of each class of ground risk; and the quietest and the busiest hour. Made from the numbers that the same request for densities is answered with, and nothing else.
+         * @description Totals of an area for each hour: people, the densest cell, and the cells and area of each class of ground risk; and the quietest and the busiest hour. Made from the numbers that the same request for densities is answered with, and nothing else.
          *
          *     Needs the scope `population-density-data:read`.
          */
@@ -1160,7 +1160,7 @@ export interface components {
             readonly operationId: string;
         };
         /**
-         * @description What the densities of an area come to, hour by hour.
+         * @description Totals of an area, hour by hour.
          * @example {
          *       "status": "SUPPORTED_AREA",
          *       "quietestHour": {
@@ -1326,7 +1326,7 @@ export interface components {
             /** @description The hours that cover the period, one after the other. */
             readonly intervals: readonly components["schemas"]["HourSummary"][];
         };
-        /** @description What the cells come to in one hour. */
+        /** @description Totals of one hour. */
         readonly HourSummary: {
             /**
              * Format: date-time
@@ -1566,7 +1566,7 @@ export interface components {
             readonly newestObservedDay?: string;
             /** @description What the densities of hours to come are, and of past ones that were not observed. */
             readonly typicalWeek: {
-                /** @description A typical hour is the mean of at most so many weeks, the latest that were observed. */
+                /** @description Maximum number of weeks, the latest observed ones, that a typical hour is the mean of. */
                 readonly weeks: number;
                 /** @description IANA name of the time zone whose weekdays and hours it follows. */
                 readonly timeZone: string;
@@ -2806,7 +2806,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What the densities of an area come to, hour by hour. */
+            /** @description Totals of an area, hour by hour. */
             readonly 200: {
                 headers: {
                     readonly "x-correlator": components["headers"]["XCorrelator"];

@@ -161,7 +161,7 @@ function claimIn(payload: JWTPayload, name: string): unknown {
 
 /**
  * Whether a token is for this service. `aud` must say so wherever it is present (RFC 7519 section 4.1.3), also next to
- * another claim that the issuer uses in its place.
+ * another claim that the issuer uses instead.
  */
 function isForUs(payload: JWTPayload, { audience, audienceClaim = "aud" }: TrustedIssuer): boolean {
   const names = [audience].flat();

@@ -12,7 +12,7 @@ const cacheBytes = 2 ** 22;
 /** After this time an address that failed is asked again: the `Retry-After` of the answer. */
 const retryMilliseconds = 1_000 * errors.UNAVAILABLE.retryAfterSeconds;
 
-/** For so long after its address failed a client is known by the keys that were read before. */
+/** How long a client's earlier keys are accepted after its address failed. */
 const keptMilliseconds = 10 * 60_000;
 
 /** Codes of `get`, Node.js and name servers for failures that may pass without anybody mending the address. */

@@ -294,7 +294,7 @@ export const summarizePopulationDensity = endpoint({
   durationMetric: "DensityMilliseconds",
   summary: "Summarize population density",
   description:
-    "What the densities of an area come to in each hour: people, the densest cell, and the cells and area of each " +
+    "Totals of an area for each hour: people, the densest cell, and the cells and area of each " +
     "class of ground risk; and the quietest and the busiest hour. Made from the numbers that the same request for " +
     "densities is answered with, and nothing else.",
   method: "POST",

@@ -12,7 +12,7 @@ import { summaryFormats } from "./summary/summary-formats.ts";
 
 const mediaTypes = ["application/json", ...summarizePopulationDensity.formats[200]] as const;
 
-/** Returns what the densities of an area come to, hour by hour. */
+/** Returns the totals of an area, hour by hour. */
 export const handler = serveStreamed(summarizePopulationDensity, async (request) => {
   const { body, now, refuse } = request;
   // What follows is expensive: geometry, and reading tiles.

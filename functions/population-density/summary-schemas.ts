@@ -70,7 +70,7 @@ const hourSummary = z
     ),
     groundRisk: described(z.array(groundRiskClass), "Every class, those without a cell too."),
   })
-  .check(z.meta({ id: "HourSummary", description: "What the cells come to in one hour." }));
+  .check(z.meta({ id: "HourSummary", description: "Totals of one hour." }));
 
 const emptyClass = (name: (typeof groundRiskClasses)[number]) => ({ class: name, cells: 0, areaKm2: 0 });
 
@@ -91,7 +91,7 @@ export const summary = z
   .check(
     z.meta({
       id: "PopulationDensitySummary",
-      description: "What the densities of an area come to, hour by hour.",
+      description: "Totals of an area, hour by hour.",
       examples: [
         {
           status: "SUPPORTED_AREA",

@@ -1,6 +1,6 @@
 import { cellsPerTile, suppressedCode, type TileHour } from "../tiles/tile-hour.ts";
 
-/** Shares are stored with an error of at most so much of them, unless they are so small that the minimum is 0. */
+/** Maximum relative error of a stored share, unless it is so small that the minimum is 0. */
 const shareError = 2 ** -12;
 
 /**

@@ -149,7 +149,9 @@ const capabilities = z
     ),
     typicalWeek: z
       .object({
-        weeks: whole("A typical hour is the mean of at most so many weeks, the latest that were observed."),
+        weeks: whole(
+          "Maximum number of weeks, the latest observed ones, that a typical hour is the mean of.",
+        ),
         timeZone: z
           .string()
           .check(z.meta({ description: "IANA name of the time zone whose weekdays and hours it follows." })),

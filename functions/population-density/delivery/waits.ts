@@ -49,7 +49,7 @@ const noteMilliseconds = 60_000;
 /** Longer than from one note to the next. */
 const heldBackMilliseconds = 120_000;
 
-/** Whether it is to be noted that a job is held back: before its first attempt, and not at every ask. */
+/** Whether to record that a job is held back: before its first attempt, and once in each period of notes. */
 export function isNoteDue({ startedAt, heldBackAt }: Job, now: number): boolean {
   if (startedAt !== undefined) return false;
   return heldBackAt === undefined || now - heldBackAt >= noteMilliseconds;
@@ -57,7 +57,7 @@ export function isNoteDue({ startedAt, heldBackAt }: Job, now: number): boolean 
 
 /**
  * How long a job without an attempt has been waiting for a worker; undefined while other uploads of its caller or to
- * its host hold it back. Afterwards the time counts since they were last noted to.
+ * its host hold it back. Afterwards the time counts from the last record that they did.
  */
 export function workerWaitMilliseconds(
   { requestedAt, heldBackAt }: Pick<Job, "requestedAt" | "heldBackAt">,

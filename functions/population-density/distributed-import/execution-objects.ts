@@ -135,7 +135,7 @@ export const prefixPlan = z.object({
 /** The tiles with a prefix. */
 export type PrefixPlan = z.infer<typeof prefixPlan>;
 
-/** Problems of the rows with a prefix: rows that come twice, then what conflicts with what is published. */
+/** Problems of the rows with a prefix: duplicate rows, then what conflicts with what is published. */
 export const prefixProblems = z.object({
   repeated: z.array(z.object({ file: z.number(), line: z.number() })),
   conflict: z.optional(z.object({ day: z.number(), reason: z.string() })),

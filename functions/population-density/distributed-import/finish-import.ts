@@ -30,7 +30,7 @@ import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
 
 /**
  * Stores the tiles that are coarser than a prefix, from the sums of all prefixes, and lets others store the days. Done
- * again, it stores nothing: some days may be others' by then.
+ * again, it stores nothing: other imports may have taken some of the days since.
  */
 export async function finishImport(order: ImportOrder): Promise<Imported> {
   const whole = await getJson(plan, keys.plan(order.id));

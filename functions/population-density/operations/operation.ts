@@ -4,7 +4,7 @@ import { parseDensityRequest } from "../query/parse.ts";
 import { sizeOf } from "../query/size.ts";
 import type { Operation } from "./contract.ts";
 
-/** Whether a caller may see a job: it is its own, was accepted, and its day is not over. */
+/** Whether a caller may see a job: it is the caller's, was accepted, and its day has not ended. */
 export function isVisible(job: Job, client: string, now: Date): boolean {
   return job.caller === hashed(client) && job.state !== "withdrawn" && now.getTime() < deadlineOf(job);
 }

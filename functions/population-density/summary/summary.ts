@@ -19,7 +19,7 @@ interface DensestCell {
   readonly maxPplDensity: number;
 }
 
-/** What the cells of an answer come to in one hour. */
+/** Totals of an answer's cells in one hour. */
 interface HourSummary extends Interval {
   /** In the cells that have an estimate, a whole number; absent if none has. */
   readonly people?: number;

@@ -37,15 +37,15 @@ const runLength = 64;
 const bytesPerBit = runLength / 8;
 const maxHourBytes = (cellsPerTile / runLength) * (3 + 2 + 2 + 3) + 6 * cellsPerTile;
 
-/** No day is longer, whatever it holds: each of 24 hours of 16 runs has at most 10 bytes in addition to its slots. */
+/** The longest day: each of 24 hours of 16 runs has at most 10 bytes in addition to its slots. */
 export const maxItemBytes = hoursAt + hoursPerDay * maxHourBytes + checksumBytes;
 
 /**
  * The stored form of a tile's day. Takes 24 hours in order; an hour that is undefined is not in it or not known, which
  * is not the same as known to have no data.
  *
- * @param coverage the cells that are covered whatever the hours know of them; no other may have data. Without it a
- *   cell is covered if any hour knows of it.
+ * @param coverage the covered cells, with or without data in an hour; no other may have data. Without it a cell is
+ *   covered if any hour has data of it.
  */
 export function encodeTileDay(
   hours: readonly (TileHour | undefined)[],

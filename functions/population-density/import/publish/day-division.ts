@@ -71,7 +71,7 @@ export function checkTypicalDay(date: string, calendar: TypicalCalendar): void {
   if (new TypicalWeek(calendar).hasReferenceOffset(date)) return;
   throw new ImportError([
     `${date}: typical weekdays are given in the UTC hours of January 2026, and ${calendar.timeZone} has another ` +
-      "offset on this day: name a day of January in its place, with the UTC hours that its local hours have there",
+      "offset on this day: name a day of January instead, with the UTC hours that its local hours have there",
   ]);
 }
 

@@ -30,9 +30,7 @@ export async function checkDay(day: CountedDay, storage: DayStorage): Promise<vo
   await refuseContradictions(day, storage, await divisionOf(day, storage));
 }
 
-/**
- * A day is an import's own for so long, unless it says that it is still at it: longer than a throttled tile may take.
- */
+/** How long an import has a day to itself unless it renews its lease: longer than a throttled tile may take. */
 const leaseMilliseconds = 2 * callMilliseconds + 60_000;
 
 /**

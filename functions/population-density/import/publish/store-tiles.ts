@@ -73,7 +73,7 @@ export async function storeTiles(
   return { items, changed, errors: errors.list() };
 }
 
-/** How often a tile is read and stored again when others change its weekdays meanwhile. */
+/** Maximum of attempts at a tile whose weekdays other imports change at the same time. */
 const maxTries = 10;
 
 async function storeTileAnew(
@@ -87,7 +87,7 @@ async function storeTileAnew(
       return await storeTile(name, tile, context, held);
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile) || tries === maxTries) throw error;
-      // By whom it was changed: an import of another date, or the one that has the day now.
+      // An import of another date has changed it, or the one that has the day now.
       await held.renew();
     }
   }

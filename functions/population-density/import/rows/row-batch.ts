@@ -49,7 +49,7 @@ export class RowWriter {
 
   /**
    * Begins with no rows.
-   * @param rows at most so many are added.
+   * @param rows the maximum that is added.
    * @param memory where they are put, if there is enough of it.
    */
   begin(rows: number, memory?: ArrayBuffer): void {

@@ -112,7 +112,7 @@ export class DaySort {
       this.#refuse(position, "startTime", "is an hour of a weekday that another date has too");
     }
     if (now !== undefined && day * dayMilliseconds + (hour + 1) * hourMilliseconds > now) {
-      this.#refuse(position, "startTime", "is an hour that is not over, so nobody can have been counted");
+      this.#refuse(position, "startTime", "is an hour that has not ended, so nobody can have been counted");
     }
     return this.#hours.add({ day, hour, line: position.line });
   }

@@ -36,8 +36,8 @@ export async function* sortedDays(
 }
 
 /**
- * Sorts rows for one who puts them together with the rows of other files: these may repeat them, and are in the order
- * in which they came. Partitions can be read until `use` ends.
+ * Sorts the rows of a file for a caller that combines them with those of other files: they keep their order, and other
+ * files may repeat them. Partitions can be read until `use` ends.
  * @throws {ImportError} for a row of a cell that is not covered, before `use`.
  */
 export async function withSortedRows<Result>(

@@ -27,7 +27,7 @@ export interface Coverages {
   readonly write: (part: Part) => Promise<void>;
 }
 
-/** The cells of parts: stored once for all days that have the same, and for ever like the parts. */
+/** The cells of parts: stored once for all days that have the same part, and never deleted, as parts are not. */
 export class PartCoverages implements Coverages {
   /** Of parts that were read or written: they are stored. */
   readonly #stored = new Map<string, Coverage>();

@@ -6,7 +6,7 @@ import type { ListedPart } from "./tables.ts";
 export interface DayLease {
   /** The import that has it. */
   readonly writer: string;
-  /** It ends so long after it was last renewed: twice as long at least as a write with all its attempts may take. */
+  /** How long it lasts after it was last renewed: at least twice as long as a write with all its attempts may take. */
   readonly milliseconds: number;
 }
 

@@ -253,7 +253,7 @@ describe("before any day is given, an import is refused", () => {
     const over = (firstHour + 2) * hourMilliseconds;
     expect(await daysOf(rows, { now: over })).toHaveLength(1);
     await expect(daysOf(rows, { now: over - 1 })).rejects.toThrow(
-      "rows.csv: line 3, startTime: is an hour that is not over, so nobody can have been counted",
+      "rows.csv: line 3, startTime: is an hour that has not ended, so nobody can have been counted",
     );
   });
 
