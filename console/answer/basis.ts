@@ -1,7 +1,6 @@
 /** What the numbers of an hour are made from. */
 import { percent } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
-import type { Hour } from "./densities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 
@@ -30,7 +29,14 @@ export function haveOneBasis(bases: readonly Basis[]): boolean {
 }
 
 /** What an hour is made from, in words: `typical Sunday`; nothing for an hour of which nothing is stored. */
-export function basisText({ basis, typicalDay }: Pick<Hour, "basis" | "typicalDay">): string {
+export function basisText({
+  basis,
+  typicalDay,
+}: {
+  readonly basis: Basis;
+  /** The day of the typical week that the hour has, such as `Sunday`. */
+  readonly typicalDay: string;
+}): string {
   const typical = `typical ${typicalDay}`;
   const texts = {
     OBSERVED: "observed",
