@@ -348,7 +348,10 @@ class MapView {
         replace();
       },
       closeCell: () => this.select(undefined),
-      onZone: () => this.#show(densities, query, capabilities),
+      onZone: () => {
+        this.#show(densities, query, capabilities);
+        this.#form?.form.fill({});
+      },
     });
     this.#setAnswer(shown);
     const size = `${counted(densities.geohashes.length, "cell")}, ${counted(hours.length, "hour")} on the map.`;

@@ -101,7 +101,9 @@ export class Timeline {
     const sign = difference < 0 ? "−" : "+";
     this.#people.textContent = base === undefined ? whole(people) : sign + whole(Math.abs(difference));
     this.#unit.textContent =
-      base === undefined ? " people in published cells" : ` people since ${hourLabel(base.start, base.end)}`;
+      base === undefined
+        ? " people in published cells"
+        : ` people compared with ${hourLabel(base.start, base.end)}`;
   }
 
   #card(): HTMLElement {

@@ -20,11 +20,15 @@ export function stateOf(value: Value, base: Value | undefined, scale: Scale): nu
   return classOf((value.density ?? 0) - (base?.density ?? 0), scale);
 }
 
-/** The colour of a cell by its state; transparent for cells without a class. */
-export function colourByState(scale: Scale, isDark: boolean): ExpressionSpecification {
+/** The colour of a cell by its state. @param other the colour of cells without a class: none, on a flat map. */
+export function colourByState(
+  scale: Scale,
+  isDark: boolean,
+  other = "rgba(0,0,0,0)",
+): ExpressionSpecification {
   const stops = coloursOf(scale, isDark).flatMap((colour, index) => [index, colour]);
   const colour = ["interpolate", ["linear"], stateOfCell, ...stops];
-  return ["case", ["<", stateOfCell, 0], "rgba(0,0,0,0)", colour] as unknown as ExpressionSpecification;
+  return ["case", ["<", stateOfCell, 0], other, colour] as unknown as ExpressionSpecification;
 }
 
 /** Opacity 1 for cells in a state, 0 for all others. */

@@ -2,7 +2,7 @@
 import type { ExpressionSpecification, Map as MapLibreMap } from "maplibre-gl";
 import type { Value } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
-import { isDark } from "../theme.ts";
+import { isDark, themeColours } from "../theme.ts";
 import { colourByState } from "./cell-state.ts";
 import { lowestLines } from "./layers.ts";
 
@@ -30,7 +30,7 @@ export function showColumns(map: MapLibreMap, scale: Scale | undefined): void {
       type: "fill-extrusion",
       source: "cells",
       paint: {
-        "fill-extrusion-color": colourByState(scale, isDark()),
+        "fill-extrusion-color": colourByState(scale, isDark(), themeColours().outside),
         "fill-extrusion-height": height,
         "fill-extrusion-opacity": 0.92,
       },

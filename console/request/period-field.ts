@@ -14,13 +14,17 @@ interface PeriodField {
 
 /** Creates the field, set to the next 24 hours. */
 export function periodField(maxHours: number, onChange: () => void): PeriodField {
+  let chosen: Date | undefined = hoursFromNow(1);
   const from = html("input", {
     id: "from",
     type: "datetime-local",
     step: 3_600,
     required: true,
-    value: inputValue(hoursFromNow(1)),
-    input: onChange,
+    value: inputValue(chosen),
+    input: () => {
+      chosen = momentOf(from.value);
+      onChange();
+    },
   });
   const length = html(
     "select",
@@ -30,7 +34,9 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       .map(({ hours, name }) => html("option", { value: hours, selected: hours === 24 }, name)),
   );
   const set: PeriodField["set"] = ({ from: start, hours }) => {
-    if (start !== undefined) from.value = inputValue(start);
+    chosen = start ?? chosen;
+    // The time zone may be another one than before.
+    if (chosen !== undefined) from.value = inputValue(chosen);
     if (hours === undefined) return;
     const isOffered = [...length.options].some(({ value }) => value === String(hours));
     if (!isOffered) length.append(html("option", { value: hours }, counted(hours, "hour")));
@@ -55,5 +61,5 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       html("div", {}, html("label", { for: "hours" }, "For"), length),
     ),
   );
-  return { fieldset, hours: () => Number(length.value), from: () => momentOf(from.value), set };
+  return { fieldset, hours: () => Number(length.value), from: () => chosen, set };
 }

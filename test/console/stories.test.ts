@@ -37,11 +37,15 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     const { page } = map;
     const hour = page.locator("#timeline .headline");
     const before = await hour.textContent();
+    const from = await page.inputValue("#from");
 
     await page.getByLabel("Time zone").selectOption("utc");
 
     expect(before).toMatch(/CES?T/);
     expect(await hour.textContent()).toContain("UTC");
+    // The field of the form has the same moment in the other zone, so that the request is still the one on view.
+    expect(await page.inputValue("#from")).not.toBe(from);
+    expect(await page.locator(".result[inert]").count()).toBe(0);
     await page.getByLabel("Time zone").selectOption("data");
     expectNoProblems(map);
   });
