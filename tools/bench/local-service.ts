@@ -43,8 +43,13 @@ export async function startService(environment: Readonly<Record<string, string>>
     },
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const url = await written(child, /^Listening on (\S+)/m);
-  return { process: child, url, token: await login(url) };
+  try {
+    const url = await written(child, /^Listening on (\S+)/m);
+    return { process: child, url, token: await login(url) };
+  } catch (error) {
+    child.kill();
+    throw error;
+  }
 }
 
 const loggedIn = z.object({ Data: z.object({ access_token: z.string() }) });
