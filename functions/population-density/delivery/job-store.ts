@@ -26,6 +26,51 @@ import { densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
 
+/** A job that has not ended. */
+const isPending = { condition: "#state = :pending", names, values: { ":pending": "pending" } };
+
+/** A job that has not ended and whose attempt holds the lease. */
+function holdsLease(leaseId: string): Condition {
+  return {
+    condition: `${isPending.condition} AND #lease = :lease`,
+    names: { ...names, "#lease": "lease" },
+    values: { ...isPending.values, ":lease": leaseId },
+  };
+}
+
+/** What an update changes of a job; attributes that are undefined stay as they are. */
+interface Changes {
+  readonly set?: Readonly<Record<string, unknown>>;
+  /** Set unless there is a value. */
+  readonly setOnce?: Readonly<Record<string, unknown>>;
+  readonly remove?: readonly string[];
+}
+
+/** Changes a job if a condition holds: attributes by their names, so that no expression is written by hand. */
+function update(
+  operationId: string,
+  { condition, names, values }: Condition,
+  { set = {}, setOnce = {}, remove = [] }: Changes,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const given = Object.entries({ ...set, ...setOnce }).filter(([, value]) => value !== undefined);
+  const assigned = given.map(([name]) =>
+    name in setOnce ? `#${name} = if_not_exists(#${name}, :${name})` : `#${name} = :${name}`,
+  );
+  const parts = [
+    ...(assigned.length === 0 ? [] : [`SET ${assigned.join(", ")}`]),
+    ...(remove.length === 0 ? [] : [`REMOVE ${remove.map((name) => `#${name}`).join(", ")}`]),
+  ];
+  const aliases = [...given.map(([name]) => name), ...remove].map((name) => [`#${name}`, name]);
+  const write = {
+    update: parts.join(" "),
+    condition,
+    names: { ...names, ...Object.fromEntries(aliases) },
+    values: { ...values, ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])) },
+  };
+  return updateItem(densityJobs, { operationId }, write, signal);
+}
+
 /** The store of jobs and of their callers' places in DynamoDB. */
 export const jobStore: JobStore = {
   async reservePlace({ caller, operationId, requestedAt, expiresAt }, pendingLimit, signal) {
@@ -54,13 +99,12 @@ export const jobStore: JobStore = {
   read: (operationId, signal) => getItem(densityJobs, { operationId }, signal),
 
   promise({ operationId, intake }, signal) {
-    const write = {
-      update: "SET promised = :yes",
+    const condition = {
       condition: "intake = :intake AND #state <> :withdrawn",
       names,
-      values: { ":yes": true, ":intake": intake, ":withdrawn": "withdrawn" },
+      values: { ":intake": intake, ":withdrawn": "withdrawn" },
     };
-    return updateItem(densityJobs, { operationId }, write, signal);
+    return update(operationId, condition, { set: { promised: true } }, signal);
   },
 
   async withdraw(withdrawn, replaces, signal) {
@@ -114,36 +158,13 @@ export const jobStore: JobStore = {
     return free.length;
   },
 
-  markQueued(operationId, sentAt, signal) {
-    const write = {
-      update: "SET queuedAt = :sent",
-      condition: "#state = :pending",
-      names,
-      values: { ":sent": sentAt, ":pending": "pending" },
-    };
-    return updateItem(densityJobs, { operationId }, write, signal);
-  },
+  markQueued: (operationId, sentAt, signal) =>
+    update(operationId, isPending, { set: { queuedAt: sentAt } }, signal),
 
-  requestMessage(operationId, signal) {
-    const write = {
-      update: "REMOVE queuedAt",
-      condition: "#state = :pending",
-      names,
-      values: { ":pending": "pending" },
-    };
-    return updateItem(densityJobs, { operationId }, write, signal);
-  },
+  requestMessage: (operationId, signal) => update(operationId, isPending, { remove: ["queuedAt"] }, signal),
 
-  markWaiting(operationId, host, heldBackAt, signal) {
-    const isNoted = heldBackAt !== undefined;
-    const write = {
-      update: `SET waitsFor = :host${isNoted ? ", heldBackAt = :at" : ""}`,
-      condition: "#state = :pending",
-      names,
-      values: { ":host": host, ":pending": "pending", ...(isNoted ? { ":at": heldBackAt } : {}) },
-    };
-    return updateItem(densityJobs, { operationId }, write, signal);
-  },
+  markWaiting: (operationId, host, heldBackAt, signal) =>
+    update(operationId, isPending, { set: { waitsFor: host, heldBackAt } }, signal),
 
   waitingFor: (host, signal) =>
     queryFirst(densityJobs, "waiting", host, waitingEntriesRead, waitingEntry, signal),
@@ -151,73 +172,30 @@ export const jobStore: JobStore = {
   acquireLease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
     const isFree =
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
-    const noted = isAttempt ? ", lastAttempt = :attempt" : "";
-    const write = {
-      update:
-        "SET lease = :lease, #mode = :mode, notBefore = :until, attempts = :counted, " +
-        `startedAt = if_not_exists(startedAt, :now)${noted} REMOVE waitsFor`,
-      // If the response is lost and the call is repeated, the attempt counts once.
-      condition: `#state = :pending AND (lease = :lease OR (${isFree}))`,
-      names: { ...names, "#mode": "mode" },
-      values: {
-        ":lease": id,
-        ":mode": mode,
-        ":until": until,
-        ":now": now,
-        ":pending": "pending",
-        ":before": attempts,
-        ":counted": attempts + 1,
-        ":possibly": possiblyDelivered,
-        ...(isAttempt ? { ":attempt": { number: attempts + 1, at: now } } : {}),
-      },
+    // If the response is lost and the call is repeated, the attempt counts once.
+    const condition = {
+      condition: `${isPending.condition} AND (lease = :lease OR (${isFree}))`,
+      names,
+      values: { ...isPending.values, ":before": attempts, ":possibly": possiblyDelivered, ":now": now },
     };
-    return updateItem(densityJobs, { operationId }, write, signal);
+    const number = attempts + 1;
+    const lastAttempt = isAttempt ? { number, at: now } : undefined;
+    const set = { lease: id, mode, notBefore: until, attempts: number, lastAttempt };
+    return update(operationId, condition, { set, setOnce: { startedAt: now }, remove: ["waitsFor"] }, signal);
   },
 
-  markPossiblyDelivered(operationId, leaseId, signal) {
-    const write = {
-      update: "SET possiblyDelivered = :yes",
-      condition: holdsLease,
-      names,
-      values: { ":yes": true, ":lease": leaseId, ":pending": "pending" },
-    };
-    return updateItem(densityJobs, { operationId }, write, signal);
-  },
+  markPossiblyDelivered: (operationId, leaseId, signal) =>
+    update(operationId, holdsLease(leaseId), { set: { possiblyDelivered: true } }, signal),
 
   scheduleRetry(operationId, leaseId, { mode, possiblyDelivered, notBefore, lastAttempt }, signal) {
-    const write = {
-      update:
-        "SET #mode = :mode, possiblyDelivered = :possibly, notBefore = :notBefore, lastAttempt = :attempt",
-      condition: holdsLease,
-      names: { ...names, "#mode": "mode" },
-      values: {
-        ":lease": leaseId,
-        ":pending": "pending",
-        ":mode": mode,
-        ":possibly": possiblyDelivered,
-        ":notBefore": notBefore,
-        ":attempt": present(lastAttempt),
-      },
-    };
-    return updateItem(densityJobs, { operationId }, write, signal);
+    const set = { mode, possiblyDelivered, notBefore, lastAttempt: present(lastAttempt) };
+    return update(operationId, holdsLease(leaseId), { set }, signal);
   },
 
   async finish(finished, leaseId, { outcome, reason, lastAttempt }, signal) {
     const { operationId } = finished;
-    const noted = lastAttempt === undefined ? "" : ", lastAttempt = :attempt";
-    const write = {
-      update: `SET #state = :outcome, #reason = :reason${noted} REMOVE ${erased}`,
-      condition: holdsLease,
-      names: { ...names, "#reason": "reason" },
-      values: {
-        ":outcome": outcome,
-        ":reason": reason,
-        ":lease": leaseId,
-        ":pending": "pending",
-        ...(lastAttempt === undefined ? {} : { ":attempt": present(lastAttempt) }),
-      },
-    };
-    if (!(await updateItem(densityJobs, { operationId }, write, signal))) {
+    const set = { state: outcome, reason, lastAttempt: lastAttempt && present(lastAttempt) };
+    if (!(await update(operationId, holdsLease(leaseId), { set, remove: erased }, signal))) {
       const found = await getItem(densityJobs, { operationId }, signal);
       // Otherwise an earlier try of this call ended it, and its response was lost.
       if (found?.lease !== leaseId || found.state !== outcome) return false;
@@ -227,14 +205,8 @@ export const jobStore: JobStore = {
   },
 
   async cancel(cancelled, signal) {
-    const { operationId } = cancelled;
-    const write = {
-      update: `SET #state = :cancelled, #reason = :reason REMOVE ${erased}`,
-      condition: "#state = :pending",
-      names: { ...names, "#reason": "reason" },
-      values: { ":cancelled": "cancelled", ":reason": cancelledByCaller, ":pending": "pending" },
-    };
-    if (!(await updateItem(densityJobs, { operationId }, write, signal))) return false;
+    const set = { state: "cancelled", reason: cancelledByCaller };
+    if (!(await update(cancelled.operationId, isPending, { set, remove: erased }, signal))) return false;
     await releasePlace(cancelled, hasPlace, signal);
     return true;
   },
@@ -247,9 +219,7 @@ export const jobStore: JobStore = {
 };
 
 /** The attributes that a job loses when it ends. */
-const erased = "notBefore, waitsFor, sink, accessToken, pendingSince, pendingShard";
-
-const holdsLease = "lease = :lease AND #state = :pending";
+const erased = ["notBefore", "waitsFor", "sink", "accessToken", "pendingSince", "pendingShard"];
 
 /** An attempt without its undefined members. */
 function present({ number, at, outcome, status }: LastAttempt): LastAttempt {

@@ -205,9 +205,9 @@ describe("an answer that cannot be computed", () => {
 });
 
 test.each([
-  ["that an attempt begins", "SET lease = "],
+  ["that an attempt begins", "SET #lease = "],
   ["that a permit is taken", "ADD held "],
-  ["that the sink may hold the answer", "SET possiblyDelivered"],
+  ["that the sink may hold the answer", "SET #possiblyDelivered"],
   ["that a job is over and its place free", "SET #state = "],
 ])("a sink receives one answer when DynamoDB's response to this write is lost: %s", async (_, part) => {
   const url = sink().urlOf();
