@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { LambdaIntegration, ResponseType, RestApi, TokenAuthorizer } from "aws-cdk-lib/aws-apigateway";
-import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import { AttributeType, Billing, TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
@@ -132,10 +132,10 @@ export function synthesizeSample(folder: string, { queues = false, schedule = fa
     builtinCloudFormationValidation: false,
   });
   const stack = new Stack(app, "Sample");
-  const table = new Table(stack, "Table", {
+  const table = new TableV2(stack, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },
     sortKey: { name: "sk", type: AttributeType.STRING },
-    billingMode: BillingMode.PAY_PER_REQUEST,
+    billing: Billing.onDemand(),
     timeToLiveAttribute: "ttl",
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
   });

@@ -40,21 +40,21 @@ const times = (count: number, status: number) => Array.from({ length: count }, (
 test("a throttled gateway passes a method's burst, then its rate, and counts each method apart", async () => {
   const url = await open(answer, true);
 
-  expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
-  expect(await statuses(`${url}${keys}`, 1)).toEqual([200]);
+  expect(await statuses(`${url}${keys}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
+  expect(await statuses(`${url}${document}`, 1)).toEqual([200]);
 
   now += 100; // Two tokens at 20 a second.
-  expect(await statuses(`${url}${document}`, 3)).toEqual([200, 200, 429]);
+  expect(await statuses(`${url}${keys}`, 3)).toEqual([200, 200, 429]);
 
   now += 60_000; // The bucket holds no more than the burst.
-  expect(await statuses(`${url}${document}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
+  expect(await statuses(`${url}${keys}`, 12)).toEqual([...times(10, 200), ...times(2, 429)]);
 });
 
 test("a throttled gateway responds 429 with Retry-After, the correlator and the usual error body", async () => {
   const url = await open(answer, true);
-  await statuses(`${url}${document}`, 10);
+  await statuses(`${url}${keys}`, 10);
 
-  const response = await fetch(`${url}${document}`, { headers: { "x-correlator": "t-1" } });
+  const response = await fetch(`${url}${keys}`, { headers: { "x-correlator": "t-1" } });
   expect(response.status).toBe(429);
   expect(errorBody.parse(await response.json()).code).toBe("TOO_MANY_REQUESTS");
   expect(response.headers.get("retry-after")).toBe("1");
