@@ -8,7 +8,7 @@ import { callApi } from "./session.ts";
 import { timeLabel } from "./time.ts";
 
 /** The members of an operation that the list shows (`GET /populationdensitydata/operations`). */
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly state: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
   readonly requestedAt: string;
@@ -161,7 +161,7 @@ async function post(address: string, body: object, signal: AbortSignal): Promise
 }
 
 /** The attempts so far, why the last one failed, and when the next one is: `2 attempts, 404 from the sink`. */
-export function attemptText({ attempts, lastAttempt = {}, nextAttemptAt }: Operation): string {
+function attemptText({ attempts, lastAttempt = {}, nextAttemptAt }: Operation): string {
   const { outcome, httpStatus } = lastAttempt;
   const reasons: Readonly<Record<string, string>> = {
     FAILED: httpStatus === undefined ? "the sink did not answer" : `${httpStatus} from the sink`,

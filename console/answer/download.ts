@@ -6,7 +6,7 @@ import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 
 /** File formats, by the labels of their buttons: by hour there are plain numbers, for one area. */
-export const formats = {
+const formats = {
   GeoJSON: { accept: "application/geo+json", query: "", extension: "geojson", combine: combineGeoJson },
   "GeoJSON by hour": {
     accept: "application/geo+json",

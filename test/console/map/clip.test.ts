@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { squaresAround } from "../../../console/map/ground-grid.ts";
+import { lineInSquares, ringInSquares } from "../../../tools/console/clip.ts";
+import { coverageOfBoxes } from "../../support/coverage.ts";
+
+test("ground: a ring across four squares is cut into a part for each, at their common corner", () => {
+  const parts = ringInSquares(
+    [
+      [8, 8],
+      [12, 8],
+      [12, 12],
+      [8, 12],
+    ],
+    10,
+  );
+
+  expect(parts.map(({ column, row }) => [column, row])).toEqual([
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+  ]);
+  for (const { positions } of parts) {
+    expect(positions).toHaveLength(4);
+    expect(positions).toContainEqual([10, 10]);
+  }
+});
+
+test("ground: a border across two squares is in both, without a gap between them", () => {
+  const parts = lineInSquares(
+    [
+      [7, 5],
+      [9, 5],
+      [11, 5],
+    ],
+    10,
+  );
+
+  expect(parts.map(({ column, positions }) => [column, positions])).toEqual([
+    [
+      0,
+      [
+        [7, 5],
+        [9, 5],
+        [11, 5],
+      ],
+    ],
+    [
+      1,
+      [
+        [9, 5],
+        [11, 5],
+      ],
+    ],
+  ]);
+});
+
+test("ground: the squares within 60 km of Lyon are its own, and of a place at the edge of a square the next one as well", () => {
+  const around = (west: number, south: number, east: number, north: number) =>
+    squaresAround(coverageOfBoxes({ west, south, east, north }) ?? { bbox: [], coordinates: [] });
+
+  expect(around(4.8, 45.7, 4.9, 45.8)).toEqual(["0,4"]);
+  expect(around(9.7, 45.1, 9.8, 45.2)).toEqual(["0,4", "1,4"]);
+});
