@@ -99,3 +99,18 @@ test("a sink receives one answer of a job that the index still shows as waiting"
   expect(sink().received()).toHaveLength(5);
   for (const one of [job, next]) await expectEnd(one, "delivered");
 });
+
+test("a job that has failed is left to its own message although the index shows no attempt", async () => {
+  const { caller, answer, running } = await blockedCaller();
+  const { job, message } = await queued(sink().urlOf({ status: 503 }), { caller });
+  expect(await delivered(message)).toBeLessThanOrEqual(20);
+  await freezeWaiting(job);
+  answer();
+  expect(await running).toEqual([]);
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
+
+  const { message: ofNext } = await queued(sink().urlOf(), { caller });
+  expect(await delivered(ofNext)).toBe("ack");
+
+  expect(await storedJob(job.operationId)).toMatchObject({ attempts: 1, state: "pending" });
+});

@@ -29,7 +29,7 @@ export async function parseFeatures(folder: string): Promise<readonly FeatureSce
 }
 
 /** The scenarios of one feature file. @param file its name, which scenarios begin theirs with. */
-export function parseFeature(file: string, text: string): readonly FeatureScenario[] {
+function parseFeature(file: string, text: string): readonly FeatureScenario[] {
   const newId = IdGenerator.incrementing();
   const document = new Parser(new AstBuilder(newId), new GherkinClassicTokenMatcher());
   const pickles = compile(parseOf(document, file, text), file, newId);
