@@ -62,10 +62,13 @@ export class TypicalWeek {
   /** Undefined for UTC. */
   readonly #format: Intl.DateTimeFormat | undefined;
   readonly #referenceOffset: number;
+  readonly #excluded: ReadonlySet<string>;
   readonly #known = new Map<number, TypicalHour>();
   readonly #found = new Map<string, readonly number[]>();
 
-  constructor({ timeZone, holidays }: TypicalCalendar) {
+  /** @param excluded dates, UTC, whose hours stay out of typical weekdays. */
+  constructor({ timeZone, holidays }: TypicalCalendar, excluded: ReadonlySet<string> = new Set()) {
+    this.#excluded = excluded;
     this.#holidays = new Set(holidays);
     this.#format = timeZone === "UTC" ? undefined : new Intl.DateTimeFormat("en-US", { ...parts, timeZone });
     this.#referenceOffset = this.#offsetAt(referenceWeek);
@@ -90,9 +93,16 @@ export class TypicalWeek {
     };
   }
 
+  /** The local time at which an hour begins, and its weekday: 1 for Monday to 7 for Sunday or a holiday. */
+  localTimeOf(hour: number): { readonly weekday: number; readonly time: string } {
+    const local = new Date(hour * hourMilliseconds + this.#offsetAt(hour * hourMilliseconds));
+    const isHoliday = this.#holidays.has(dayOf(local));
+    return { weekday: isHoliday ? 7 : local.getUTCDay() || 7, time: local.toISOString().slice(11, 16) };
+  }
+
   /**
    * The hours that belong to a typical hour and its date: none of a local hour that a clock change leaves out, two of
-   * one that it repeats.
+   * one that it repeats, and none of an excluded day.
    */
   hoursOf(typical: TypicalHour): readonly number[] {
     const { weekday, ofDay, date } = typical;
@@ -108,11 +118,17 @@ export class TypicalWeek {
     const offsets = [local - dayMilliseconds, local + dayMilliseconds].map((at) => this.#offsetAt(at));
     const hours = offsets.map((offset) => (local - offset) / hourMilliseconds);
     return [...new Set(hours.flatMap((hour) => [Math.floor(hour), Math.ceil(hour)]))]
+      .filter((hour) => !this.isExcluded(hour))
       .filter((hour) => {
         const own = this.hourOf(hour);
         return own.weekday === weekday && own.ofDay === ofDay && own.date === date;
       })
       .sort((one, other) => one - other);
+  }
+
+  /** Whether an hour is of a day that stays out of typical weekdays. */
+  isExcluded(hour: number): boolean {
+    return this.#excluded.size > 0 && this.#excluded.has(dayOf(new Date(hour * hourMilliseconds)));
   }
 
   /** Whether the offset of a UTC day is all day that of the reference week. */

@@ -18,6 +18,17 @@ export const rowKeysPerPartition = 2 ** rowKeyBits;
 
 const rowKeysPerTile = 2 ** (hourBits + cellBits);
 
+/** Each tile and hour of a partition has a slot, in the order of row keys. */
+export const slotsPerPartition = rowKeysPerPartition >> cellBits;
+
+/** Slots of a tile; those behind the 24 hours are unused. */
+export const slotsPerTile = 2 ** hourBits;
+
+/** The slot of a row key. */
+export function slotOf(key: number): number {
+  return key >> cellBits;
+}
+
 /** The first row key of a tile in its partition. */
 export function firstKeyOf(tile: string): number {
   return Math.max(0, suffixesOf(1).indexOf(tile.slice(-1))) * rowKeysPerTile;

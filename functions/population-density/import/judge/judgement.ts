@@ -1,0 +1,247 @@
+/**
+ * The judgement of a day before it is published: by itself, and next to the same typical hours of the last weeks. Usual
+ * is what is near the median of these weeks, so that one bad week spoils nothing.
+ */
+import { hourMilliseconds } from "../../../../shared/calendar.ts";
+import { type Finding, type FindingCode, findingCodes } from "../../tiles/findings.ts";
+import { hoursPerDay } from "../../tiles/tile.ts";
+import type { TypicalWeek } from "../../tiles/typical-calendar.ts";
+import { type Figures, hasHour } from "./figures.ts";
+import type { RowFigures } from "./row-sums.ts";
+import { countText, lastWeeks, peopleText, percentText, rangesText } from "./texts.ts";
+import type { JudgementThresholds } from "./thresholds.ts";
+import { type ComparedHour, deviationOf, type EarlierDay, median, UsualHours } from "./usual.ts";
+
+/** A day that an import is about to publish. */
+export interface JudgedDay {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly date: string;
+  /** Of its parts; all are counted in the same hours. */
+  readonly figures: readonly Figures[];
+  readonly rows: RowFigures;
+  /** Hours that are published of the same parts, a bit each; the import leaves them as they are. */
+  readonly hoursBefore: number;
+}
+
+/** What days are judged by. */
+export interface Yardstick {
+  readonly earlier: readonly EarlierDay[];
+  readonly week: TypicalWeek;
+  readonly timeZone: string;
+  readonly thresholds: JudgementThresholds;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A finding of the import. */
+export interface FoundFinding extends Finding {
+  /** Whether it follows from published numbers alone; only then it may be kept and told. */
+  readonly isPublic: boolean;
+}
+
+/** A finding in one hour. */
+interface HourFinding {
+  readonly code: FindingCode;
+  readonly isCritical: boolean;
+  readonly hour: number;
+  /** The hour with the largest one is described. */
+  readonly size: number;
+  /** @param several whether it is the largest of several. */
+  readonly text: (several: boolean) => string;
+  readonly isPublic: boolean;
+}
+
+const allHours = Array.from({ length: hoursPerDay }, (_, hour) => hour);
+
+/** What is unusual about a day, in the order of codes: one finding for each code. */
+export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
+  const usual = new UsualHours(day.date, day.figures, yardstick.earlier, yardstick.week);
+  const found = [
+    ...missingHours(day, usual, yardstick),
+    ...judgedRows(day, yardstick.thresholds),
+    ...allHours.flatMap((hour) => {
+      if (!isCounted(day, hour)) return [];
+      const compared = usual.compared(hour, yardstick.thresholds.tile);
+      return compared === undefined ? [] : judgedHour(compared, day.date, yardstick);
+    }),
+  ];
+  return findingCodes.flatMap((code) => {
+    const ofCode = found.filter((each) => each.code === code);
+    return ofCode.length === 0 ? [] : [together(ofCode, day.date, yardstick)];
+  });
+}
+
+function isCounted({ figures }: JudgedDay, hour: number): boolean {
+  return figures.some((each) => hasHour(each, hour));
+}
+
+/** One finding of those in several hours, in the words of the largest one. */
+function together(
+  found: readonly HourFinding[],
+  date: string,
+  { week, timeZone }: Pick<Yardstick, "timeZone" | "week">,
+): FoundFinding {
+  // What is public must not depend on what is not.
+  const told = found.some(({ isPublic }) => isPublic) ? found.filter(({ isPublic }) => isPublic) : found;
+  const largest = told.reduce((one, other) => (other.size > one.size ? other : one));
+  const hours = told.map(({ hour }) => hour).sort((one, other) => one - other);
+  const times = rangesText(
+    hours.map((hour) => firstHour(date) + hour),
+    week,
+  );
+  return {
+    code: largest.code,
+    level: found.some(({ isCritical }) => isCritical) ? "critical" : "warning",
+    hours,
+    text: `${times} ${timeZone}: ${largest.text(hours.length > 1)}`,
+    isPublic: largest.isPublic,
+  };
+}
+
+function firstHour(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`) / hourMilliseconds;
+}
+
+/** Hours that the files do not name, although they are over and earlier weeks have them, or hours around them are there. */
+function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): HourFinding[] {
+  const isThere = (hour: number) => isCounted(day, hour) || ((day.hoursBefore >> hour) & 1) === 1;
+  const there = allHours.filter(isThere);
+  const [first = hoursPerDay, last = 0] = [there.at(0), there.at(-1)];
+  return allHours.flatMap((hour): HourFinding[] => {
+    const isOver = (firstHour(day.date) + hour + 1) * hourMilliseconds <= now;
+    if (isThere(hour) || !isOver) return [];
+    const weeks = usual.weeksWith(hour);
+    if (weeks < 2 && (hour < first || hour > last)) return [];
+    const text = () =>
+      weeks < 2
+        ? "not in the files, which name hours before and after"
+        : `not in the files, as in the ${weeks} weeks before`;
+    return [{ code: "HOURS_MISSING", isCritical: false, hour, size: weeks, text, isPublic: true }];
+  });
+}
+
+/** Hours with too few rows, and hours in which all are equal. */
+function judgedRows(day: JudgedDay, thresholds: JudgementThresholds): HourFinding[] {
+  const { rows, withPeople, least, most, numbers, leastNumber } = day.rows;
+  const hours = allHours.filter((hour) => isCounted(day, hour));
+  const middle = median(hours.map((hour) => rows[hour] as number));
+  return hours.flatMap((hour) => {
+    const share = (rows[hour] as number) / middle;
+    const found: HourFinding[] = [];
+    if (share < thresholds.rows.warning) {
+      found.push({
+        code: "ROWS_MISSING",
+        isCritical: share < thresholds.rows.critical,
+        hour,
+        size: 1 - share,
+        text: () => `only ${percentText(share)} of the rows that hours of this day have`,
+        isPublic: false,
+      });
+    }
+    const numbersAreEqual = (numbers[hour] as number) >= thresholds.equal && leastNumber[hour] === most[hour];
+    const rowsAreEqual = (withPeople[hour] as number) >= thresholds.equal && least[hour] === most[hour];
+    if (numbersAreEqual || rowsAreEqual) {
+      found.push({
+        code: "ROWS_EQUAL",
+        isCritical: true,
+        hour,
+        size: 1,
+        text: () =>
+          numbersAreEqual
+            ? `all ${countText(numbers[hour] as number)} cells with a number have the same`
+            : "all rows with people have the same number of people",
+        isPublic: numbersAreEqual,
+      });
+    }
+    return found;
+  });
+}
+
+/** What is unusual about an hour next to the same one of earlier weeks. */
+function judgedHour(compared: ComparedHour, date: string, yardstick: Yardstick): HourFinding[] {
+  const people = median(compared.weeks.map((each) => each.people));
+  // Of few people, anything is usual.
+  if (people < yardstick.thresholds.leastPeople) return [];
+  const local = yardstick.week.localTimeOf(firstHour(date) + compared.hour);
+  const before = lastWeeks(compared.weeks.length, local.weekday);
+  return [
+    ...judgedPeople(compared, people, before, local.time, yardstick.thresholds),
+    ...judgedSuppression(compared, before, yardstick.thresholds),
+    ...judgedLargest(compared, before, yardstick.thresholds),
+    ...judgedTiles(compared, people, yardstick.thresholds),
+  ];
+}
+
+function judgedPeople(
+  { hour, weeks, now }: ComparedHour,
+  middle: number,
+  before: string,
+  time: string,
+  { people, deviations }: JudgementThresholds,
+): HourFinding[] {
+  const spread =
+    deviations *
+    deviationOf(
+      weeks.map((each) => each.people),
+      middle,
+    );
+  const difference = Math.abs(now.people - middle);
+  const usual = Math.max(people.warning * middle, spread);
+  if (difference <= usual) return [];
+  const share = difference / middle;
+  const range = peopleText(Math.max(0, middle - usual), middle + usual);
+  const text = (several: boolean) =>
+    `${several ? "up to " : ""}${percentText(share)} ${now.people < middle ? "fewer" : "more"} people than ${before} ` +
+    `(${peopleText(now.people)}${several ? ` at ${time}` : ""}, usual ${range})`;
+  const isCritical = difference > Math.max(people.critical * middle, spread);
+  return [{ code: "PEOPLE_UNUSUAL", isCritical, hour, size: share, text, isPublic: true }];
+}
+
+function judgedSuppression(
+  { hour, weeks, now, cells }: ComparedHour,
+  before: string,
+  { suppressed, deviations }: JudgementThresholds,
+): HourFinding[] {
+  const shareOf = (numbers: number) => 1 - numbers / cells;
+  const shares = weeks.map(({ numbers }) => shareOf(numbers));
+  const middle = median(shares);
+  const share = shareOf(now.numbers);
+  const spread = deviations * deviationOf(shares, middle);
+  const difference = Math.abs(share - middle);
+  if (difference <= Math.max(suppressed.warning, spread)) return [];
+  const text = () =>
+    `${percentText(share)} of ${countText(cells)} cells are suppressed, ${percentText(middle)} ${before}`;
+  const isCritical = difference > Math.max(suppressed.critical, spread);
+  return [{ code: "SUPPRESSION_UNUSUAL", isCritical, hour, size: difference, text, isPublic: true }];
+}
+
+function judgedLargest(
+  { hour, weeks, now }: ComparedHour,
+  before: string,
+  { largest, deviations }: JudgementThresholds,
+): HourFinding[] {
+  const sizes = weeks.map((each) => each.largest);
+  const middle = median(sizes);
+  const spread = deviations * deviationOf(sizes, middle);
+  if (middle === 0 || now.largest <= Math.max(largest.warning * middle, middle + spread)) return [];
+  const times = now.largest / middle;
+  const text = () =>
+    `the largest cell has ${peopleText(now.largest)} people, ${times.toFixed(1)} times as many as ${before} ` +
+    `(${peopleText(middle)})`;
+  const isCritical = now.largest > Math.max(largest.critical * middle, middle + spread);
+  return [{ code: "LARGEST_CELL_UNUSUAL", isCritical, hour, size: times, text, isPublic: true }];
+}
+
+function judgedTiles(
+  { hour, tiles, emptyTiles, emptyPeople }: ComparedHour,
+  middle: number,
+  thresholds: JudgementThresholds,
+): HourFinding[] {
+  const share = emptyPeople / middle;
+  if (emptyTiles === 0 || share < thresholds.emptyTiles.warning) return [];
+  const text = (several: boolean) =>
+    `${several ? "up to " : ""}${countText(emptyTiles)} of ${countText(tiles)} tiles are empty, which usually have ` +
+    `${percentText(share)} of the people`;
+  const isCritical = share >= thresholds.emptyTiles.critical;
+  return [{ code: "TILES_EMPTY", isCritical, hour, size: share, text, isPublic: true }];
+}
