@@ -36,7 +36,7 @@ async function importCounts(rows: readonly string[], ...options: string[]) {
   return await runNcs(["import", "density", counts, "--coverage", "rows", ...stack, ...options]);
 }
 
-test("ncs list densities prints the calendar of the imports and how far typical weekdays were from each day", async () => {
+test("ncs list densities prints the calendar of the imports, how far typical weekdays were from each day, and how it was judged", async () => {
   const holidays = await folder.write(
     "holidays.csv",
     "name,date\nChristmas,2026-12-25\nNew Year,2027-01-01\n",
@@ -56,6 +56,9 @@ test("ncs list densities prints the calendar of the imports and how far typical 
     "typical weekdays: in Europe/Madrid, 2 holidays from 2026-12-25 to 2027-01-01",
     "       day  precision  cells × hours  weeks    WAPE  within range",
     "2026-10-26          7              1      1  20.0 %         0.0 %",
+    "       day  hours  people  cells  suppressed  judgement",
+    "2026-10-26      1     125      1       0.0 %       good",
+    "2026-10-19      1     100      1       0.0 %       good",
     "",
   ]);
 });

@@ -78,7 +78,7 @@ async function importWith(...options: string[]) {
 }
 
 test("ncs import density from a bucket starts an execution and prints what it imported", async () => {
-  const result = { rows: 12, items: 16, changed: 8 };
+  const result = { rows: 12, items: 16, changed: 8, findings: [] };
   states = [{ status: "RUNNING" }, { status: "SUCCEEDED", output: JSON.stringify(result) }];
   const ring = [
     [1, 1],

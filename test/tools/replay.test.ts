@@ -7,6 +7,7 @@ import { bodyOf } from "../../functions/population-density/answer/json.ts";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { excludeDay } from "../../functions/population-density/import/publish/exclude-day.ts";
 import { readJournal } from "../../functions/population-density/import/store/journal-store.ts";
 import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { askedHours } from "../../functions/population-density/query/intervals.ts";
@@ -135,6 +136,21 @@ test("a replay after the loss of the table of densities stores the same bytes, a
   expect(await publishedItems()).toEqual(before);
   expect(await answered()).toBe(answer);
   expect(await readJournal()).toEqual(journal);
+}, 300_000);
+
+test("a replay makes exclusions again in their order, and does not ask again what was accepted", async () => {
+  const weeks = { "2026-10-26": 4_000, "2026-11-02": 4_100, "2026-11-09": 9_000, "2026-11-16": 4_200 };
+  for (const [date, people] of Object.entries(weeks)) {
+    const file = await counts(`weeks/${date}.csv`, date, { 0: people, 1: 4 });
+    await importDensity({ ...observed, files: [file], accepted: ["PEOPLE_UNUSUAL", "LARGEST_CELL_UNUSUAL"] });
+    if (date === "2026-11-16") await excludeDay("2026-11-09", true);
+  }
+  const before = await publishedItems();
+
+  await useOwnTable(densities);
+  await replayImports({ folder: join(folder.path, "weeks") });
+
+  expect(await publishedItems()).toEqual(before);
 }, 300_000);
 
 test("a replay that was interrupted can be repeated", async () => {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type * as z from "zod";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
+import { type FindingCode, findingCodes } from "../../functions/population-density/tiles/findings.ts";
 import { isTimeZone } from "../../functions/population-density/tiles/typical-calendar.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
@@ -136,10 +137,23 @@ function addImportDensity(importing: Command, print: Print): void {
     )
     .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
     .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
+    .option(
+      "--accept <code>",
+      "import numbers although findings of this code are critical; may be repeated",
+      acceptedWith,
+    )
+    .option("--exclude", "the days stay out of typical weekdays, as with `ncs exclude day`")
+    .option(
+      "--thresholds <file.json>",
+      "from where on numbers are warned of and refused, as far as that differs from the defaults",
+    )
     .option(...dryRunOption)
     .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {
         command.error("error: --recounted needs --typical: an observed day is counted once");
+      }
+      if (options.exclude === true && options.typical === true) {
+        command.error("error: --exclude is for observed days: --typical ones are what typical weekdays are");
       }
       const { source: counter, licence } = options;
       if (licence !== undefined && counter === undefined) {
@@ -156,6 +170,9 @@ function addImportDensity(importing: Command, print: Print): void {
         marketShare: options.marketShare,
         typical: options.typical === true,
         isRecounted: options.recounted === true,
+        accepted: options.accept,
+        isExcluded: options.exclude,
+        thresholds: options.thresholds === undefined ? undefined : await thresholdsIn(options.thresholds),
       };
       const [source = "", ...others] = files;
       if (files.some(isInBucket) && others.length > 0) {
@@ -165,15 +182,17 @@ function addImportDensity(importing: Command, print: Print): void {
         if (options.outputs === undefined || options.dryRun === true) {
           command.error("error: an import from a bucket needs --outputs, and has no --dry-run");
         }
-        const { rows, items, changed } = await importDistributed(source, wanted, options.outputs);
+        const { rows, items, changed, findings } = await importDistributed(source, wanted, options.outputs);
+        await printFindings(findings, print);
         print(`${rows} rows, ${changed} of ${items} items changed`);
         return;
       }
       const stack = await usePublishingStack(options);
-      const { rows, items, changed, extent } = await importHere(files, {
+      const { rows, items, changed, findings, extent } = await importHere(files, {
         ...wanted,
         isDryRun: options.dryRun,
       });
+      await printFindings(findings, print);
       print(
         options.dryRun === true
           ? `${rows} rows could be imported into ${stack}; nothing was written`
@@ -185,8 +204,30 @@ function addImportDensity(importing: Command, print: Print): void {
 
 type WantedDensities = Pick<
   DensityImport,
-  "calendar" | "coverage" | "isRecounted" | "marketShare" | "provenance" | "typical"
+  | "accepted"
+  | "calendar"
+  | "coverage"
+  | "isExcluded"
+  | "isRecounted"
+  | "marketShare"
+  | "provenance"
+  | "thresholds"
+  | "typical"
 >;
+
+async function thresholdsIn(path: string): Promise<DensityImport["thresholds"]> {
+  const { readThresholds } = await import("../import/density/read-thresholds.ts");
+  return await readThresholds(path);
+}
+
+/** A line for each finding, the critical ones that were accepted too. */
+async function printFindings(findings: DensityImported["findings"], print: Print): Promise<void> {
+  if (findings.length === 0) return;
+  const { findingText } = await import("../../functions/population-density/import/judge/judge-import.ts");
+  for (const finding of findings) {
+    print(`${finding.level === "critical" ? "accepted" : "warning"}: ${findingText(finding)}`);
+  }
+}
 
 async function importHere(
   files: readonly string[],
@@ -259,6 +300,9 @@ interface DensityOptions extends StackOptions {
   readonly holidays?: string;
   readonly source?: string;
   readonly licence?: string;
+  readonly accept?: FindingCode[];
+  readonly exclude?: boolean;
+  readonly thresholds?: string;
   readonly dryRun?: boolean;
 }
 
@@ -276,6 +320,12 @@ function shareOf(text: string): number {
 async function holidaysIn(path: string): Promise<string[]> {
   const { readHolidays } = await import("../import/density/holidays.ts");
   return await readHolidays(path);
+}
+
+function acceptedWith(text: string, before: readonly FindingCode[] = []): FindingCode[] {
+  const code = findingCodes.find((each) => each === text);
+  if (code !== undefined) return [...new Set([...before, code])];
+  throw new InvalidArgumentError(`It must be one of ${findingCodes.join(", ")}.`);
 }
 
 function timeZoneOf(text: string): string {

@@ -1,25 +1,64 @@
+import { styleText } from "node:util";
 import type { Command } from "commander";
 import type { DataSet } from "../../functions/population-density/tiles/data-set.ts";
+import type { ToldQuality } from "../../functions/population-density/tiles/quality.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { useStack } from "./stack.ts";
 
-/** `ncs list densities`: what is known of all densities together, and how good their forecasts were. */
+interface ListOptions extends StackOptions {
+  readonly json?: boolean;
+}
+
+/** `ncs list densities`: what is known of all densities together, how each day was judged, and how good forecasts were. */
 export function addListDensities(listing: Command, print: Print): void {
   withStackOptions(listing.command("densities"))
-    .description("what is imported of densities, and how far typical weekdays were from each observed day")
-    .action(async (options: StackOptions) => {
+    .description(
+      "what is imported of densities, how each observed day was judged, and how far typical weekdays were from it",
+    )
+    .option("--json", "as one JSON object")
+    .action(async ({ json = false, ...options }: ListOptions) => {
       await useStack(options);
-      const [{ currentDataSet }, { checkConnection }, { densities }] = await Promise.all([
-        import("../../functions/population-density/tiles/data-set-store.ts"),
-        import("../../shared/aws/connection.ts"),
-        import("../../functions/population-density/tiles/table.ts"),
-      ]);
+      const [{ currentDataSet }, { currentQuality }, { toldQuality }, { checkConnection }, { densities }] =
+        await Promise.all([
+          import("../../functions/population-density/tiles/data-set-store.ts"),
+          import("../../functions/population-density/tiles/quality-store.ts"),
+          import("../../functions/population-density/tiles/quality.ts"),
+          import("../../shared/aws/connection.ts"),
+          import("../../functions/population-density/tiles/table.ts"),
+        ]);
       await checkConnection(densities);
-      const dataSet = await currentDataSet();
-      if (dataSet === undefined) print("nothing was imported");
-      else for (const line of linesOf(dataSet)) print(line);
+      const [dataSet, days] = [await currentDataSet(), (await currentQuality()).map(toldQuality)];
+      if (json) print(JSON.stringify({ ...dataSet, quality: days }, undefined, 2));
+      else if (dataSet === undefined) print("nothing was imported");
+      else for (const line of [...linesOf(dataSet), ...judgedDays(days)]) print(line);
     });
+}
+
+/** A line for each observed day, and one for each finding below it. */
+function judgedDays(days: readonly ToldQuality[]): string[] {
+  if (days.length === 0) return ["no observed day was judged"];
+  const rows = days.map(({ day, hours, people, cells, suppressedShare, findings, isExcluded }) => [
+    day,
+    String(hours),
+    people.toLocaleString("en"),
+    cells.toLocaleString("en"),
+    percent(suppressedShare),
+    [
+      findings.length === 0 ? "good" : findings.map(({ code }) => code).join(" "),
+      ...(isExcluded ? ["excluded"] : []),
+    ].join(", "),
+  ]);
+  const lines = alignedRows([["day", "hours", "people", "cells", "suppressed", "judgement"], ...rows]);
+  return lines.flatMap((line, index) => {
+    const findings = days[index - 1]?.findings ?? [];
+    const isCritical = findings.some(({ level }) => level === "critical");
+    const style = index === 0 ? "bold" : isCritical ? "red" : findings.length > 0 ? "yellow" : "green";
+    return [
+      styleText(style, line, { stream: process.stdout }),
+      ...findings.map(({ code, level, text }) => `            ${level} ${code}: ${text}`),
+    ];
+  });
 }
 
 function linesOf({
@@ -55,10 +94,13 @@ function tableOf(compared: NonNullable<DataSet["compared"]>): string {
     ]),
   );
   const all = [["day", "precision", "cells × hours", "weeks", "WAPE", "within range"], ...rows];
+  return alignedRows(all).join("\n");
+}
+
+/** Rows as lines, their columns aligned at the right. */
+function alignedRows(all: readonly (readonly string[])[]): string[] {
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  return all
-    .map((row) => row.map((text, column) => text.padStart(widths[column] ?? 0)).join("  "))
-    .join("\n");
+  return all.map((row) => row.map((text, column) => text.padStart(widths[column] ?? 0)).join("  "));
 }
 
 function percent(fraction: number): string {

@@ -62,6 +62,16 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./record-commands.ts")).addList,
   },
   {
+    usage: "exclude",
+    description: "keep an observed day of densities out of typical weekdays",
+    load: async () => (await import("./exclude.ts")).addExclude,
+  },
+  {
+    usage: "describe",
+    description: "write what users of the densities ask for, as a page",
+    load: async () => (await import("./describe.ts")).addDescribe,
+  },
+  {
     usage: "export",
     description: "write what was imported to standard output, a record in each line",
     load: async () => (await import("./record-commands.ts")).addExport,

@@ -1,10 +1,12 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
+import type { JudgedDayOfImport } from "../import/judge/judge-import.ts";
 import { dayKey } from "../import/publish/day-division.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
 import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
+import { recordExclusion } from "../import/store/exclusion-store.ts";
 import { beginEntry, recordDay } from "../import/store/journal-store.ts";
 import { readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
@@ -20,6 +22,7 @@ import {
   prefixProblems,
   putJson,
 } from "./execution-objects.ts";
+import { judgeImport } from "./judgement.ts";
 import { storageOf } from "./storage.ts";
 
 /** Longer than a step with all its attempts; an execution that ends gives the days back at once. */
@@ -44,11 +47,12 @@ export function heldDay(order: ImportOrder, { date, listed }: Pick<PlannedDay, "
 export async function beginImport(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
+  const judged = await judgeImport(order, whole);
   try {
     const isReplay = order.replay !== undefined;
     const newestDay = order.typical ? undefined : whole.days.at(-1)?.date;
     await recordPublishing({ ...storageOf(order), calendar: whole.calendar }, newestDay, isReplay);
-    if (!isReplay) await addToJournal(order, whole);
+    if (!isReplay) await addToJournal(order, whole, judged);
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
@@ -58,8 +62,13 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   }
 }
 
-async function addToJournal(order: ImportOrder, { files, days, calendar }: Plan): Promise<void> {
-  const { id, prefix, typical, isRecounted, marketShare, coverage, provenance } = order;
+async function addToJournal(
+  order: ImportOrder,
+  { files, days, calendar }: Plan,
+  judged: readonly JudgedDayOfImport[],
+): Promise<void> {
+  const { id, prefix, typical, isRecounted, marketShare, coverage, provenance, accepted = [] } = order;
+  if (order.isExcluded === true) for (const { date } of days) await recordExclusion(date, true);
   const { threshold, precisions } = storageOf(order);
   const number = await beginEntry(
     {
@@ -71,12 +80,16 @@ async function addToJournal(order: ImportOrder, { files, days, calendar }: Plan)
       threshold,
       precisions: [...precisions],
       calendar,
+      ...(accepted.length === 0 ? {} : { accepted }),
       ...(coverage === undefined ? {} : { coverage }),
       ...(provenance === undefined ? {} : { provenance }),
     },
     files.map(({ file, bytes, sha256 }) => ({ name: file, bytes, sha256 })),
   );
-  for (const { date, parts } of days) await recordDay(number, date, parts);
+  for (const { date, parts } of days) {
+    const ofDay = typical ? undefined : judged.find((each) => each.date === date);
+    await recordDay(number, date, parts, ofDay && { figures: ofDay.figures, findings: ofDay.findings });
+  }
   // The entry of an earlier attempt does not end, so it is never made again.
   await putJson(keys.journalled(id), { number });
 }

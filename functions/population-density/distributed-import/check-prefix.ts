@@ -3,10 +3,14 @@ import { refuseContradictions } from "../import/publish/day-division.ts";
 import { rowKeysPerPartition } from "../import/rows/row-key.ts";
 import { repeatsIn } from "../import/sort/partition-tiles.ts";
 import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
+import { leaveFigures } from "./judgement.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
 import { storageOf } from "./storage.ts";
 
-/** Checks the rows with a prefix against each other, and against what is published; leaves the problems, if any. */
+/**
+ * Checks the rows with a prefix against each other, and against what is published; leaves their figures, and the
+ * problems, if any.
+ */
 export async function checkPrefix(order: ImportOrder, prefix: string): Promise<void> {
   const planned = await plannedPrefix(order.id, prefix);
   const storage = storageOf(order);
@@ -20,6 +24,7 @@ export async function checkPrefix(order: ImportOrder, prefix: string): Promise<v
     for (const { file, entries } of rows) {
       for (const line of repeatsIn([entries], seen)) repeated.push({ file, line });
     }
+    await leaveFigures(order, prefix, planned, day, rows);
     if (conflict !== undefined) continue;
     const division = divisionHere(planned, day);
     const counted = { date: day.date, precision, coverage: new Map(), tiles: tilesOfDay(planned, day, rows) };

@@ -7,9 +7,11 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod/mini";
 import { getBytes, keysOf, putBytes } from "../../../shared/aws/objects.ts";
 import type { Schema } from "../../../shared/table.ts";
+import { judgementThresholds } from "../import/judge/thresholds.ts";
 import { importedFile } from "../import/store/journal-store.ts";
 import type { Coverage } from "../privacy/parts.ts";
 import { outline, provenance } from "../tiles/data-set.ts";
+import { finding, findingCodes } from "../tiles/findings.ts";
 import { precisionError } from "../tiles/forecast-error.ts";
 import { calendarChange, typicalCalendar } from "../tiles/typical-calendar.ts";
 
@@ -34,6 +36,12 @@ export const importOrder = z.object({
   coverage: z.optional(importedFile),
   /** The number of the import in the journal that is made again, with K and precisions of its time. */
   replay: z.optional(z.number()),
+  /** Codes of critical findings that do not refuse it. */
+  accepted: z.optional(z.array(z.enum(findingCodes))),
+  /** From where on it is warned of and refused; the defaults if absent. */
+  thresholds: z.optional(judgementThresholds),
+  /** Whether its days stay out of typical weekdays. */
+  isExcluded: z.optional(z.boolean()),
 });
 
 /** What an execution is started with. */
@@ -141,6 +149,40 @@ export const prefixProblems = z.object({
   conflict: z.optional(z.object({ day: z.number(), reason: z.string() })),
 });
 
+const numbersOfHours = z.array(z.number());
+
+/** What the rows with a prefix are like on a day: the figures of parts as base64, and those of rows. */
+export const prefixFigures = z.object({
+  parts: z.array(z.object({ part: z.string(), figures: z.string() })),
+  rows: z.object({
+    rows: numbersOfHours,
+    withPeople: numbersOfHours,
+    least: numbersOfHours,
+    most: numbersOfHours,
+    numbers: numbersOfHours,
+    leastNumber: numbersOfHours,
+  }),
+});
+
+const datedFinding = z.object({
+  date: z.string(),
+  code: z.enum(findingCodes),
+  level: z.enum(["critical", "warning"]),
+  text: z.string(),
+});
+
+/** How the days of an import were judged: what may be kept, and what is printed. */
+export const judgement = z.object({
+  days: z.array(
+    z.object({
+      date: z.string(),
+      parts: z.array(z.object({ part: z.string(), figures: z.string() })),
+      findings: z.array(finding),
+    }),
+  ),
+  found: z.array(datedFinding),
+});
+
 /** The number of the import in the journal. */
 export const journalled = z.object({ number: z.number() });
 
@@ -162,6 +204,8 @@ export const imported = z.object({
   items: z.number(),
   /** Items that were written, because they were absent or different. */
   changed: z.number(),
+  /** What is unusual about its days; critical ones were accepted. */
+  findings: z.array(datedFinding),
 });
 
 /** The result of an import, as that of an import on one machine. */
@@ -180,6 +224,8 @@ export const keys = {
   prefix: (id: string, prefix: string) => `executions/${id}/prefixes/${prefix}.json`,
   created: (id: string, created: string) => `executions/${id}/parts/${created}`,
   problems: (id: string, prefix: string) => `executions/${id}/problems/${prefix}.json`,
+  figures: (id: string, day: number, prefix: string) => `executions/${id}/figures/${day}/${prefix}.json`,
+  judgement: (id: string) => `executions/${id}/judgement.json`,
   sums: (id: string, day: number, prefix: string) => `executions/${id}/sums/${day}/${prefix}.json`,
   stored: (id: string, prefix: string) => `executions/${id}/stored/${prefix}.json`,
   journalled: (id: string) => `executions/${id}/journalled.json`,

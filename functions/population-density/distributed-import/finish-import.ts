@@ -2,8 +2,10 @@ import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
 import { areaOf, contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
+import { storeFigures } from "../import/publish/store-figures.ts";
 import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
+import { excludedDays } from "../import/store/exclusion-store.ts";
 import { endEntry } from "../import/store/journal-store.ts";
 import { releaseDay } from "../import/store/part-store.ts";
 import { coarserTiles } from "../privacy/anonymous-tiles.ts";
@@ -25,6 +27,7 @@ import {
   putJson,
   storedTiles,
 } from "./execution-objects.ts";
+import { readJudgement } from "./judgement.ts";
 import { storageOf, topPrecision } from "./storage.ts";
 import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
 
@@ -53,6 +56,7 @@ async function storeCoarser(
   { rows, precision, box, outline, calendar, days }: Plan,
 ): Promise<Imported> {
   const storage = { ...storageOf(order), calendar };
+  const excluded = await excludedDays(order.replay);
   const total = { items: 0, changed: 0 };
   const ofDays = days.map(() => ({ changed: 0, errors: new ForecastErrors() }));
   const addToDay = (index: number, { changed, errors }: Pick<DayStored, "changed" | "errors">) => {
@@ -76,7 +80,7 @@ async function storeCoarser(
     }
     const areas = new PartAreas(await Promise.all(day.parts.map((part) => coverages.read(part))));
     const tiles = coarserTiles(sumsOf(order.id, day.day), storage);
-    const context = contextOf(day, storage, { parts: day.parts, areas }, day.listed);
+    const context = contextOf(day, storage, { parts: day.parts, areas }, day.listed, excluded);
     const stored = await storeTiles(tiles, context, held);
     total.items += stored.items;
     total.changed += stored.changed;
@@ -90,7 +94,9 @@ async function storeCoarser(
     isChanged: (ofDays[index]?.changed ?? 0) > 0,
   }));
   await addToDataSet({ coverage: box, outline, newestDay, provenance: order.provenance, compared });
-  return { rows, ...total };
+  const judgement = await readJudgement(order.id);
+  if (!order.typical) await storeFigures(judgement.days, order.replay);
+  return { rows, ...total, findings: judgement.found };
 }
 
 async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {

@@ -3,7 +3,7 @@ import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { dayKey, divisionBeside, listedParts, partsOfDay } from "../import/publish/day-division.ts";
 import { type Coverages, PartCoverages } from "../import/store/coverage-store.ts";
-import { readPartsBefore } from "../import/store/journal-store.ts";
+import { readDaysOf } from "../import/store/journal-store.ts";
 import { readDayParts } from "../import/store/part-store.ts";
 import type { DayParts } from "../import/store/tables.ts";
 import type { Coverage, Part } from "../privacy/parts.ts";
@@ -32,7 +32,7 @@ export async function planDays(
   coverage: Coverage,
 ): Promise<PlannedDays> {
   const storage = storageOf(order);
-  const partsBefore = order.replay === undefined ? undefined : await readPartsBefore(order.replay);
+  const partsBefore = order.replay === undefined ? undefined : await readDaysOf(order.replay);
   const coverages = new PlannedCoverages();
   const left = new Map<string, DayParts>();
   const recounted = new Set<number>();

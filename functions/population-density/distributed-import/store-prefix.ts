@@ -1,5 +1,6 @@
 import { contextOf } from "../import/publish/day-division.ts";
 import { storeTiles } from "../import/publish/store-tiles.ts";
+import { excludedDays } from "../import/store/exclusion-store.ts";
 import { anonymousTiles } from "../privacy/anonymous-tiles.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { heldDay } from "./begin-import.ts";
@@ -16,6 +17,7 @@ export async function storePrefix(order: ImportOrder, prefix: string): Promise<v
   const planned = await plannedPrefix(order.id, prefix);
   const { precision, days, calendar } = planned.whole;
   const storage = { ...storageOf(order), calendar };
+  const excluded = await excludedDays(order.replay);
   const total: StoredTiles = { items: 0, changed: 0, days: [] };
   for (const day of days) {
     const division = divisionHere(planned, day);
@@ -27,7 +29,7 @@ export async function storePrefix(order: ImportOrder, prefix: string): Promise<v
         ? { precision: top, take: (one: ParentSums) => void sums.push(one) }
         : undefined;
     const made = anonymousTiles({ precision, tiles }, storage, division.division.partsIn, beyond);
-    const context = contextOf(day, storage, division, day.listed);
+    const context = contextOf(day, storage, division, day.listed, excluded);
     const { items, changed, errors } = await storeTiles(made, context, heldDay(order, day));
     total.items += items;
     total.changed += changed;

@@ -78,10 +78,13 @@ export function currentDataSet(): Promise<DataSet | undefined> {
 }
 
 /**
+ * Changes the data set.
  * @param change gives undefined for a data set that stays as it is.
  * @throws {Error} when other imports change the item each time.
  */
-async function changeDataSet(change: (before: DataSet | undefined) => DataSet | undefined): Promise<void> {
+export async function changeDataSet(
+  change: (before: DataSet | undefined) => DataSet | undefined,
+): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const before = await currentDataSet();
     const after = change(before);

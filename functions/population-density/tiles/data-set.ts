@@ -170,3 +170,10 @@ export function withImport(stored: DataSet | undefined, imported: ImportedData):
     revision: before.revision + 1,
   };
 }
+
+/** The data set without what was compared with typical weekdays of a day. @returns undefined if it stays as it is. */
+export function withoutComparisons(stored: DataSet, date: string): DataSet | undefined {
+  const compared = stored.compared?.filter(({ day }) => day !== date);
+  if (compared === undefined || compared.length === stored.compared?.length) return undefined;
+  return { ...stored, compared, revision: stored.revision + 1 };
+}

@@ -86,6 +86,12 @@ export class TileHour {
     this.shares[cell] = shareCodeOf(share);
   }
 
+  /** Forgets what is known of the cell. */
+  setNoData(cell: number): void {
+    this.#set(cell, noDataCode, 0, 0);
+    if (this.shares !== undefined) this.shares[cell] = noShare;
+  }
+
   /** Stores that the cell is covered and suppressed. */
   setSuppressed(cell: number): void {
     this.#set(cell, suppressedCode, 0, 0);

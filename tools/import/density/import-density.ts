@@ -7,19 +7,36 @@ import { type CoveredArea, coverageAt } from "../../../functions/population-dens
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import { coveredOutline } from "../../../functions/population-density/import/covered-outline.ts";
 import {
+  type DatedFinding,
+  type DayToJudge,
+  type JudgedDayOfImport,
+  judgeDays,
+} from "../../../functions/population-density/import/judge/judge-import.ts";
+import { figuresOfParts } from "../../../functions/population-density/import/judge/part-figures.ts";
+import {
+  defaultThresholds,
+  type JudgementThresholds,
+} from "../../../functions/population-density/import/judge/thresholds.ts";
+import {
   checkTypicalDay,
   type DayStorage,
-  type PartsBefore,
   partsOfDay,
 } from "../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
+import { storeFigures } from "../../../functions/population-density/import/publish/store-figures.ts";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
 import type { RowBatch } from "../../../functions/population-density/import/rows/row-batch.ts";
 import { outsideCoverage } from "../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import { PartCoverages } from "../../../functions/population-density/import/store/coverage-store.ts";
 import {
+  excludedDays,
+  recordExclusion,
+} from "../../../functions/population-density/import/store/exclusion-store.ts";
+import { readFigures } from "../../../functions/population-density/import/store/figure-store.ts";
+import {
   beginEntry,
+  type DayOfImport,
   endEntry,
   type ImportOptions,
 } from "../../../functions/population-density/import/store/journal-store.ts";
@@ -28,6 +45,7 @@ import { checkShare } from "../../../functions/population-density/privacy/market
 import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet, calendarWith } from "../../../functions/population-density/tiles/data-set-store.ts";
+import type { FindingCode } from "../../../functions/population-density/tiles/findings.ts";
 import type { ImportedDay } from "../../../functions/population-density/tiles/forecast-error.ts";
 import {
   type CalendarChange,
@@ -74,12 +92,22 @@ export interface DensityImport {
   readonly threads?: number | undefined;
   /** Checks everything and stores nothing. */
   readonly isDryRun?: boolean | undefined;
-  /**
-   * Makes an import again that was made before: the parts that each of its days had then, by its date. Days keep the
-   * parts that they have, and the journal stays as it is.
-   */
-  readonly partsBefore?: PartsBefore | undefined;
+  /** Codes of critical findings that do not refuse it. */
+  readonly accepted?: readonly FindingCode[] | undefined;
+  /** From where on it is warned of and refused; the defaults if absent. */
+  readonly thresholds?: JudgementThresholds | undefined;
+  /** Whether its days stay out of typical weekdays. */
+  readonly isExcluded?: boolean | undefined;
+  /** Makes an import again that was made before. Days keep the parts that they have, and the journal stays as it is. */
+  readonly replay?: ReplayedImport | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
+}
+
+/** An import of the journal. */
+interface ReplayedImport {
+  readonly number: number;
+  /** Its days as it was made. */
+  readonly days: ReadonlyMap<string, DayOfImport>;
 }
 
 /** The progress of an import. */
@@ -97,6 +125,8 @@ export interface DensityImported {
   readonly items: number;
   /** Items that were written, because they were absent or different. */
   readonly changed: number;
+  /** What is unusual about its days; critical ones were accepted. */
+  readonly findings: readonly DatedFinding[];
   /** Absent if nothing was stored. */
   readonly extent?: ImportedExtent;
 }
@@ -121,12 +151,13 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
 }
 
 async function importRows(wanted: DensityImport, area: CoveredArea | undefined): Promise<DensityImported> {
-  const { files, marketShare = 1, precisions, threshold, onProgress, partsBefore } = wanted;
+  const { files, marketShare = 1, precisions, threshold, onProgress, replay } = wanted;
   checkShare(marketShare);
   await checkParts();
   const problems = new Problems(files);
+  const partsBefore = replay?.days;
   const calendar =
-    partsBefore === undefined
+    replay === undefined
       ? await calendarWith(wanted.calendar)
       : changedCalendar(utcCalendar, wanted.calendar);
   const storage: DayStorage = {
@@ -137,7 +168,19 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     threshold,
     marketShare,
     coverages: new PartCoverages(),
+    replay: replay?.number,
   };
+  const judge = async (found: readonly DayToJudge[]) =>
+    await judgeDays(found, {
+      calendar,
+      thresholds: wanted.thresholds ?? defaultThresholds,
+      accepted: wanted.accepted ?? [],
+      excluded: wanted.typical ? new Set() : await excludedDays(replay?.number),
+      readFigures: wanted.typical ? async () => [] : readFigures,
+      now: Date.now(),
+      foundBefore: replay?.days,
+    });
+  let judged: readonly JudgedDayOfImport[] = [];
   const total = { rows: 0, items: 0, changed: 0 };
   const allBytes = bytesOf(files);
   let bytes = 0;
@@ -164,14 +207,27 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     coverageAt: area && ((precision) => coverageAt(area, precision)),
     isTypical: wanted.typical,
     now: wanted.typical ? undefined : Date.now(),
-    checkDay: async (day) => {
-      if (precisions.every((precision) => precision > day.precision)) {
-        throw new ImportError([
-          `geohashes of ${day.precision} characters are shorter than every supported precision`,
-        ]);
+    threshold,
+    checkDays: async (sorted) => {
+      const found: DayToJudge[] = [];
+      for (const day of sorted) {
+        if (precisions.every((precision) => precision > day.precision)) {
+          throw new ImportError([
+            `geohashes of ${day.precision} characters are shorter than every supported precision`,
+          ]);
+        }
+        if (wanted.typical) checkTypicalDay(day.date, calendar);
+        const { division } = await checkDay(day, {
+          ...storage,
+          partsBefore: partsOfDay(day.date, partsBefore),
+        });
+        found.push({
+          date: day.date,
+          rows: day.sums.rows,
+          parts: await figuresOfParts(day, division, storage),
+        });
       }
-      if (wanted.typical) checkTypicalDay(day.date, calendar);
-      await checkDay(day, { ...storage, partsBefore: partsOfDay(day.date, partsBefore) });
+      judged = await judge(found);
     },
   });
   const recounted = new Set<number>();
@@ -184,8 +240,11 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   for await (const day of days) {
     if (wanted.isDryRun === true) continue;
     onProgress?.({ bytes, allBytes, date: day.date });
-    if (partsBefore === undefined && importNumber === undefined) {
+    if (replay === undefined && importNumber === undefined) {
       const read = hashes.map((hash) => hash.end());
+      if (wanted.isExcluded === true) {
+        for (const { date } of judged) await recordExclusion(date, true);
+      }
       importNumber = await beginEntry(await optionsOf(wanted, calendar), read);
     }
     // Two dates may have hours of one weekday: the second one must not forget the first.
@@ -193,12 +252,15 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     const isRecounted = wanted.isRecounted === true && !recounted.has(weekday);
     recounted.add(weekday);
     const before = partsOfDay(day.date, partsBefore);
+    const ofDay = wanted.typical ? undefined : judged.find(({ date }) => date === day.date);
     const stored = await storeDay(day, {
       ...storage,
       isRecounted,
       importNumber,
       partsBefore: before,
+      judged: ofDay && { figures: ofDay.figures, findings: ofDay.findings },
     });
+    if (ofDay !== undefined) await storeFigures([ofDay], replay?.number);
     total.items += stored.items;
     total.changed += stored.changed;
     compared.push(stored.compared);
@@ -216,12 +278,13 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
   }
   if (importNumber !== undefined) await endEntry(importNumber);
-  return { ...total, ...(extent === undefined ? {} : { extent }) };
+  const findings = judged.flatMap(({ found }) => found);
+  return { ...total, findings, ...(extent === undefined ? {} : { extent }) };
 }
 
 /** How an import is made, for the journal. */
 async function optionsOf(wanted: DensityImport, calendar: TypicalCalendar): Promise<ImportOptions> {
-  const { coverage, marketShare = 1, provenance } = wanted;
+  const { coverage, marketShare = 1, provenance, accepted = [] } = wanted;
   return {
     command: "density",
     typical: wanted.typical,
@@ -231,6 +294,7 @@ async function optionsOf(wanted: DensityImport, calendar: TypicalCalendar): Prom
     threshold: wanted.threshold,
     precisions: [...wanted.precisions],
     calendar,
+    ...(accepted.length === 0 ? {} : { accepted: [...accepted] }),
     ...(provenance === undefined ? {} : { provenance }),
   };
 }

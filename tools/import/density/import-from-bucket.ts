@@ -8,9 +8,9 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import * as z from "zod";
 import {
   type ImportOrder,
+  imported,
   keys,
   putJson,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
@@ -20,10 +20,10 @@ import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { importedFile } from "../imported-file.ts";
 import { coveredAreaIn } from "./area.ts";
-import type { DensityImported } from "./import-density.ts";
+import type { DensityImport, DensityImported } from "./import-density.ts";
 
 /** An import of files in the bucket of the stack that imports densities. */
-export interface BucketImport {
+export interface BucketImport extends Pick<DensityImport, "accepted" | "isExcluded" | "thresholds"> {
   /** `s3://bucket/prefix`: the files whose keys begin with the prefix. */
   readonly source: string;
   /** Path of a GeoJSON file; without it those cells are covered that any row names. */
@@ -55,8 +55,6 @@ interface BucketProgress {
   readonly all: number;
 }
 
-const imported = z.object({ rows: z.number(), items: z.number(), changed: z.number() });
-
 /**
  * Starts a distributed import and waits for its end. An import that is refused writes nothing; one that fails is simply
  * repeated.
@@ -81,6 +79,9 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     calendar: wanted.calendar,
     coverage: coverage === undefined ? undefined : await importedFile(coverage),
     replay: wanted.replay,
+    accepted: wanted.accepted === undefined ? undefined : [...wanted.accepted],
+    thresholds: wanted.thresholds,
+    isExcluded: wanted.isExcluded,
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
   try {

@@ -1,13 +1,21 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
+  type ExclusionResult,
+  makeTypicalAgain,
+} from "../../../functions/population-density/import/publish/exclude-day.ts";
+import {
+  type Exclusion,
+  readExclusions,
+} from "../../../functions/population-density/import/store/exclusion-store.ts";
+import {
   type CountedPeople,
   type ImportedFile,
   type ImportOptions,
   type JournalEntry,
+  readDaysOf,
   readFiles,
   readJournal,
-  readPartsBefore,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
@@ -65,15 +73,22 @@ export async function replayImports({
   const ended = entries.filter(({ endedAt }) => endedAt !== undefined);
   const found = await findFiles(folder, ended, bucket);
   const total = { items: 0, changed: 0 };
-  for (const entry of ended) {
-    if (isDryRun === true) break;
-    onImport?.(entry);
-    const { items, changed } = await importAgain(entry, found, bucket);
+  const exclusions = (await readExclusions()).filter(({ number }) => number >= first);
+  const inOrder = [...ended, ...exclusions].sort((one, other) => one.number - other.number);
+  for (const made of isDryRun === true ? [] : inOrder) {
+    if ("options" in made) onImport?.(made);
+    const { items, changed } =
+      "options" in made ? await importAgain(made, found, bucket) : await excludeAgain(made);
     total.items += items;
     total.changed += changed;
   }
   const unfinished = entries.filter(({ endedAt }) => endedAt === undefined).map(({ number }) => number);
   return { imports: ended.length, unfinished, ...total };
+}
+
+/** An exclusion with an import was decided before anything of the day was stored: then nothing is made again. */
+async function excludeAgain({ number, date, at }: Exclusion): Promise<ExclusionResult> {
+  return await makeTypicalAgain(date, new Date(at), number + 1);
 }
 
 async function importAgain(
@@ -87,7 +102,7 @@ async function importAgain(
     const again = { ...options, coverage, replay: number, stateMachineArn };
     return await importFromBucket({ ...again, source: `${source}${options.prefix}` });
   }
-  const partsBefore = await readPartsBefore(number);
+  const days = await readDaysOf(number);
   const files = (await readFiles(number)).map(found.pathOf);
   const { threshold, precisions } = options;
   if (options.command === "density") {
@@ -103,7 +118,7 @@ async function importAgain(
       precisions,
       provenance,
       calendar,
-      partsBefore,
+      replay: { number, days },
     });
   }
   const curveName = typeof options.curve === "string" ? options.curve : found.pathOf(options.curve);
@@ -118,7 +133,7 @@ async function importAgain(
     provenance: options.provenance,
     publishing: { threshold, precisions },
     isDryRun: false,
-    partsBefore,
+    partsBefore: days,
   });
 }
 

@@ -14,6 +14,7 @@ import { observedDay, tileName, typicalDay } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import { type Coverages, PartCoverages } from "../store/coverage-store.ts";
+import type { JudgedNumbers } from "../store/journal-store.ts";
 import { readDayParts } from "../store/part-store.ts";
 import type { DayParts, ListedPart } from "../store/tables.ts";
 import { StoredSpans } from "./stored-spans.ts";
@@ -40,10 +41,14 @@ export interface DayStorage extends Anonymity {
    * the import is divided as it was.
    */
   readonly partsBefore?: readonly ListedPart[] | undefined;
+  /** The number of the import that is made again: days that were excluded later are not. */
+  readonly replay?: number | undefined;
+  /** What is published of an observed day, and what is unusual about it, for the journal. */
+  readonly judged?: JudgedNumbers | undefined;
 }
 
 /** The parts that days had before an import, by their dates. */
-export type PartsBefore = ReadonlyMap<string, readonly ListedPart[]>;
+export type PartsBefore = ReadonlyMap<string, { readonly parts: readonly ListedPart[] }>;
 
 /**
  * The parts that a day had before an import that is made again.
@@ -55,9 +60,9 @@ export function partsOfDay(
   partsBefore: PartsBefore | undefined,
 ): readonly ListedPart[] | undefined {
   if (partsBefore === undefined) return undefined;
-  const parts = partsBefore.get(date);
-  if (parts === undefined) throw new ImportError([`${date}: is not a day of the import as it was made`]);
-  return parts;
+  const day = partsBefore.get(date);
+  if (day === undefined) throw new ImportError([`${date}: is not a day of the import as it was made`]);
+  return day.parts;
 }
 
 /** A day without its counts. */
@@ -247,6 +252,7 @@ export function contextOf(
   { kind, calendar = utcCalendar }: DayStorage,
   { parts, areas }: Pick<FoundDay, "parts" | "areas">,
   listed: readonly ListedPart[],
+  excluded: ReadonlySet<string>,
 ): DayContext {
   const partOf = (id: string) => {
     const part = listed.find((each) => each.id === id);
@@ -257,7 +263,8 @@ export function contextOf(
     date: day.date,
     kind,
     key: dayKey(day, { kind }),
-    week: new TypicalWeek(calendar),
+    week: new TypicalWeek(calendar, excluded),
+    isExcluded: excluded.has(day.date),
     parts,
     cellsOf: (part, precision, geohash) => areas.in(part, partOf(part).threshold, precision, geohash),
     boundPeopleOf: (part) => partOf(part).threshold / partOf(part).marketShare,

@@ -6,6 +6,7 @@ import type { CountedDay } from "../../privacy/counted.ts";
 import { checkPublishing, recordPublishing } from "../../tiles/data-set-store.ts";
 import type { ImportedDay } from "../../tiles/forecast-error.ts";
 import { type DayLease, HeldDay } from "../store/day-lease.ts";
+import { excludedDays } from "../store/exclusion-store.ts";
 import { recordDay } from "../store/journal-store.ts";
 import { releaseDay, takeDay } from "../store/part-store.ts";
 import {
@@ -23,11 +24,14 @@ import { callMilliseconds } from "./stored-spans.ts";
 
 /**
  * Whether a day may be stored, given what is published of it, and by these rules.
+ * @returns how it would be divided by now.
  * @throws {ImportError} that says why not, and what can be done.
  */
-export async function checkDay(day: CountedDay, storage: DayStorage): Promise<void> {
+export async function checkDay(day: CountedDay, storage: DayStorage): Promise<FoundDay> {
   if (storage.partsBefore === undefined) await checkPublishing(storage);
-  await refuseContradictions(day, storage, await divisionOf(day, storage));
+  const found = await divisionOf(day, storage);
+  await refuseContradictions(day, storage, found);
+  return found;
 }
 
 /** How long an import has a day to itself unless it renews its lease: longer than a throttled tile may take. */
@@ -50,11 +54,19 @@ export async function storeDay(
   const listed = listedParts(day, storage, found);
   const isReplay = storage.partsBefore !== undefined;
   try {
-    if (storage.importNumber !== undefined) await recordDay(storage.importNumber, day.date, found.parts);
+    if (storage.importNumber !== undefined) {
+      await recordDay(storage.importNumber, day.date, found.parts, storage.judged);
+    }
     await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined, isReplay);
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
+    // Who excludes a day waits until no import has any.
+    const excluded = await excludedDays(storage.replay);
     const held = new HeldDay(key, day.date, isReplay ? undefined : listed, lease);
-    const { errors, ...stored } = await storeTiles(tiles, contextOf(day, storage, found, listed), held);
+    const { errors, ...stored } = await storeTiles(
+      tiles,
+      contextOf(day, storage, found, listed, excluded),
+      held,
+    );
     const { renewed, created } = found.division;
     const area = areaOf([...renewed.map(({ id }) => id), ...(created === undefined ? [] : [created.id])]);
     return { ...stored, compared: { day: day.date, area, errors, isChanged: stored.changed > 0 } };

@@ -125,9 +125,11 @@ async function storeTile(
   await store([...covering, ...ofDay.flatMap(({ ofParts }) => ofParts)]);
   await store(ofDay.map(({ merged }) => merged));
   const observed = new ObservedHours(spans, new Map(ofDay.map(({ merged }) => [merged.day, merged])));
-  const errors = isObserved
-    ? await forecastErrorsOf(context, tile, coverage, spans, observed)
-    : new ForecastErrors();
+  // How far typical hours were from a day that is not typical says nothing about them.
+  const errors =
+    isObserved && !context.isExcluded
+      ? await forecastErrorsOf(context, tile, coverage, spans, observed)
+      : new ForecastErrors();
   const ofWeek: SpanItems[] = [];
   for (const typical of typicalSpans) {
     const stored = (await spans.of([typical.span])).get(typical.span);

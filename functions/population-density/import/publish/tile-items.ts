@@ -20,6 +20,8 @@ export interface DayContext {
   readonly key: string;
   /** What typical weekdays follow. */
   readonly week: TypicalWeek;
+  /** Whether the day stays out of typical weekdays. */
+  readonly isExcluded: boolean;
   /** The parts of the day before this import. */
   readonly parts: readonly ListedPart[];
   /** What a part of the day before this import has in a tile. */
@@ -30,8 +32,13 @@ export interface DayContext {
 
 const daySeconds = 86_400;
 
+/** The epoch second after which nobody asks for an observed day. */
+export function expiryOf(date: string): number {
+  return endOf(date) + daysKept * daySeconds;
+}
+
 /** Longer than three months, as far back as a request may ask. */
-const daysKept = 100;
+export const daysKept = 100;
 
 function seconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1_000);
@@ -120,8 +127,7 @@ export async function mergedItems(
   const all = item === undefined ? coverage : union(coverage, readTileDay(item.hours).coverage);
   const [only] = parts.values();
   const isOnly = parts.size === 1 && hours.every((hour, index) => hour === only?.hours[index]);
-  const expiry =
-    context.kind === "observed" ? { expiresAt: endOf(context.date) + daysKept * daySeconds } : {};
+  const expiry = context.kind === "observed" ? { expiresAt: expiryOf(context.date) } : {};
   const separate = !isOnly || item?.separate === true;
   const merged = {
     tile: spans.tile,

@@ -20,7 +20,7 @@ export interface TypicalSpan {
 }
 
 /** The hours of a day, UTC, counted from 1970-01-01T00:00Z. */
-function hoursOfDay(date: string): number[] {
+export function hoursOfDay(date: string): number[] {
   const first = Date.parse(`${date}T00:00:00Z`) / hourMilliseconds;
   return Array.from({ length: hoursPerDay }, (_, hour) => first + hour);
 }

@@ -1,6 +1,8 @@
 import { dayMilliseconds, dayOf, hourMilliseconds } from "../../../../shared/calendar.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
 import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
+import type { DaySums } from "../judge/part-figures.ts";
+import { SumsOfDays } from "../judge/sums-of-days.ts";
 import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
 import { cellIn, hourIn, rowKeysPerPartition } from "../rows/row-key.ts";
@@ -22,10 +24,17 @@ export interface SortOptions {
   readonly isTypical?: boolean | undefined;
   /** The present, in milliseconds since 1970: hours that have not ended are refused. Without it, none is. */
   readonly now?: number | undefined;
-  /** Looks at every day before the first one is given; may throw. */
-  readonly checkDay?: ((day: CountedDay) => Promise<void>) | undefined;
+  /** Looks at all days before the first one is given; may throw. */
+  readonly checkDays?: ((days: Iterable<SortedDay>) => Promise<void>) | undefined;
+  /** K, by which what will be published is added up for a judgement; without it, nothing is. */
+  readonly threshold?: number | undefined;
   /** Rows that are written to disk at once. */
   readonly buffered?: number | undefined;
+}
+
+/** A day of sorted rows. */
+export interface SortedDay extends CountedDay {
+  readonly sums: DaySums;
 }
 
 /** Rows in partitions. */
@@ -71,11 +80,13 @@ export class DaySort {
   readonly #tiles: SortedTiles;
   readonly #hours = new NamedHours();
   readonly #positions = new RowPositions();
+  readonly #sums: SumsOfDays;
 
   constructor(partitions: Partitions, options: SortOptions) {
     this.#partitions = partitions;
     this.#options = options;
     this.#tiles = new SortedTiles(options.coverageAt);
+    this.#sums = new SumsOfDays(options.threshold ?? 0);
   }
 
   add({ rows, from, to, file, firstLine }: RowBatch): void {
@@ -117,13 +128,20 @@ export class DaySort {
     return this.#hours.add({ day, hour, line: position.line });
   }
 
-  /** Adds a problem for each row of a cell and hour that had one before. */
+  /** Adds a problem for each row of a cell and hour that had one before, and adds up all rows if K is known. */
   findRepeats(): void {
     const seen = new Uint8Array(rowKeysPerPartition);
-    for (let partition = 0; partition < this.#partitions.count; partition++) {
-      for (const line of repeatsIn(this.#partitions.entriesOf(partition), seen.fill(0))) {
-        this.#refuse(this.#positions.of(line), repeated.column, repeated.reason);
+    const isSummed = this.#options.threshold !== undefined;
+    const created = [...this.#tiles.partitions()].sort((one, other) => one.partition - other.partition);
+    for (const { prefix, day, partition } of created) {
+      seen.fill(0);
+      for (const entries of this.#partitions.entriesOf(partition)) {
+        for (const line of repeatsIn([entries], seen)) {
+          this.#refuse(this.#positions.of(line), repeated.column, repeated.reason);
+        }
+        if (isSummed) this.#sums.add(entries);
       }
+      if (isSummed) this.#sums.endPartition(prefix, day);
     }
   }
 
@@ -142,7 +160,7 @@ export class DaySort {
     }
   }
 
-  *days(): Generator<CountedDay> {
+  *days(): Generator<SortedDay> {
     const { precision } = this.#tiles;
     if (precision === undefined) return;
     const tiles = this.#tiles.inOrder();
@@ -153,6 +171,7 @@ export class DaySort {
         precision,
         coverage,
         tiles: { [Symbol.iterator]: () => this.#tilesOf(tiles, day, bits) },
+        sums: this.#sums.ofDay(day, bits),
       };
     }
   }

@@ -28,7 +28,7 @@ export async function* sortedDays(
     options.problems.refuse();
     sort.findRepeats();
     options.problems.refuse();
-    if (options.checkDay !== undefined) for (const day of sort.days()) await options.checkDay(day);
+    await options.checkDays?.(sort.days());
     yield* sort.days();
   } finally {
     partitions.remove();
@@ -42,7 +42,7 @@ export async function* sortedDays(
  */
 export async function withSortedRows<Result>(
   rows: AsyncIterable<RowBatch>,
-  options: Omit<SortOptions, "checkDay">,
+  options: Omit<SortOptions, "checkDays" | "threshold">,
   use: (sorted: SortedRows) => Promise<Result>,
 ): Promise<Result> {
   const partitions = new Partitions(options.buffered ?? rowsBuffered);

@@ -6,7 +6,9 @@ import * as z from "zod/mini";
 import { putItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { provenance } from "../../tiles/data-set.ts";
+import { type Finding, finding, findingCodes } from "../../tiles/findings.ts";
 import { typicalCalendar } from "../../tiles/typical-calendar.ts";
+import { type HourFigures, hourFigures } from "../judge/hour-figures.ts";
 import { densityImports, type ListedPart, listedPart } from "./tables.ts";
 
 export const importedFile = z.object({
@@ -39,6 +41,8 @@ const countedPeople = z.object({
   provenance: z.optional(provenance),
   /** What typical weekdays followed. */
   calendar: typicalCalendar,
+  /** Codes of findings that do not refuse it. */
+  accepted: z.optional(z.array(z.enum(findingCodes))),
   ...publishing,
 });
 
@@ -82,13 +86,23 @@ const entriesPartition = "imports";
 const filesPerItem = 1_000;
 
 const fileLists = withSchema(densityImports, z.object({ files: z.array(importedFile) }));
-const daysBefore = withSchema(densityImports, z.object({ id: z.string(), parts: z.array(listedPart) }));
+const daysOfImport = withSchema(
+  densityImports,
+  z.object({
+    id: z.string(),
+    /** The parts that the day had before. */
+    parts: z.array(listedPart),
+    /** What was published of an observed day, and what was unusual about it. */
+    figures: z.optional(z.array(hourFigures)),
+    findings: z.optional(z.array(finding)),
+  }),
+);
 
 const callMilliseconds = 60_000;
 const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** Numbers have the order of their texts. */
-function numbered(number: number): string {
+export function numbered(number: number): string {
   return String(number).padStart(9, "0");
 }
 
@@ -96,15 +110,8 @@ function keyOf(number: number) {
   return { kind: entriesPartition, id: numbered(number) };
 }
 
-/**
- * Adds an import before it stores anything.
- * @returns its number.
- */
-export async function beginEntry(
-  options: ImportOptions,
-  files: readonly ImportedFile[],
-  now = new Date(),
-): Promise<number> {
+/** The number of the next import, or of the next exclusion. */
+export async function nextNumber(): Promise<number> {
   const last = { kind: "last-import", id: "all" };
   const next = {
     update: "ADD lastNumber :one",
@@ -119,7 +126,19 @@ export async function beginEntry(
     inTime(),
   );
   if (counted === undefined) throw new Error("the journal has given no number");
-  const number = counted.lastNumber;
+  return counted.lastNumber;
+}
+
+/**
+ * Adds an import before it stores anything.
+ * @returns its number.
+ */
+export async function beginEntry(
+  options: ImportOptions,
+  files: readonly ImportedFile[],
+  now = new Date(),
+): Promise<number> {
+  const number = await nextNumber();
   for (let from = 0; from < files.length; from += filesPerItem) {
     const item = { ...filesKeyOf(number, from), files: files.slice(from, from + filesPerItem) };
     await putItem(densityImports, item, {}, inTime());
@@ -132,9 +151,23 @@ function filesKeyOf(number: number, from: number) {
   return { kind: `import-files/${numbered(number)}`, id: numbered(from) };
 }
 
-/** Records which parts a day had before an import stored it: the same import again is divided by the same parts. */
-export async function recordDay(number: number, date: string, parts: readonly ListedPart[]): Promise<void> {
-  await putItem(densityImports, { kind: daysPartitionOf(number), id: date, parts }, {}, inTime());
+/** What an observed day of an import is like, in published numbers. */
+export interface JudgedNumbers {
+  readonly figures: readonly HourFigures[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Records which parts a day had before an import stored it, and how it was judged: the same import again is divided by
+ * the same parts, and not judged again.
+ */
+export async function recordDay(
+  number: number,
+  date: string,
+  parts: readonly ListedPart[],
+  judged?: JudgedNumbers,
+): Promise<void> {
+  await putItem(densityImports, { kind: daysPartitionOf(number), id: date, parts, ...judged }, {}, inTime());
 }
 
 function daysPartitionOf(number: number): string {
@@ -163,8 +196,18 @@ export async function readFiles(number: number): Promise<ImportedFile[]> {
   return found.flatMap(({ files }) => files);
 }
 
-/** The parts that each day of an import had before it, by its date. */
-export async function readPartsBefore(number: number): Promise<ReadonlyMap<string, readonly ListedPart[]>> {
-  const found = await queryPartition(daysBefore, daysPartitionOf(number), inTime());
-  return new Map(found.map(({ id, parts }) => [id, parts]));
+/** What an import found of a day, as it was made. */
+export interface DayOfImport {
+  /** The parts that it had before. */
+  readonly parts: readonly ListedPart[];
+  readonly figures: readonly HourFigures[];
+  readonly findings: readonly Finding[];
+}
+
+/** The days of an import, by their dates. */
+export async function readDaysOf(number: number): Promise<ReadonlyMap<string, DayOfImport>> {
+  const found = await queryPartition(daysOfImport, daysPartitionOf(number), inTime());
+  return new Map(
+    found.map(({ id, parts, figures = [], findings = [] }) => [id, { parts, figures, findings }]),
+  );
 }

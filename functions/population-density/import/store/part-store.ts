@@ -75,6 +75,14 @@ export async function checkParts(): Promise<void> {
   if (lost.length > 0) throw lostParts(lost.map(({ day }) => day));
 }
 
+/** The imports that are storing any day. */
+export async function writersOfDays(): Promise<string[]> {
+  const days = await queryPartition(withSchema(densityImports, keptDay), daysPartition, inTime());
+  return days.flatMap(({ writer, writerUntil = 0 }) =>
+    writer !== undefined && writerUntil > Date.now() ? [writer] : [],
+  );
+}
+
 /**
  * Makes a day an import's own. Its parts stay as they are until `listDayParts`.
  * @param until epoch milliseconds.

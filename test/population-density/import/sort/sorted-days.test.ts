@@ -283,17 +283,20 @@ test("every day is checked before the first is stored, and each can be read agai
     }
   };
   const problems = new Problems([]);
-  for await (const day of sortedDays(streamed(rows), { problems, checkDay: read })) await read(day);
+  const checkDays = async (days: Iterable<CountedDay>) => {
+    for (const day of days) await read(day);
+  };
+  for await (const day of sortedDays(streamed(rows), { problems, checkDays })) await read(day);
   const each = ["2026-11-20 u05kq 1 true", "2026-11-21 u05kq 1 true"];
   expect(seen).toEqual([...each, ...each]);
 });
 
 test("no day is stored when the second is refused", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
-  const checkDay = async ({ date }: CountedDay) => {
-    if (date === "2026-11-21") throw new ImportError(["refused"]);
+  const checkDays = async (days: Iterable<CountedDay>) => {
+    if ([...days].some(({ date }) => date === "2026-11-21")) throw new ImportError(["refused"]);
   };
-  await expect(sortedDays(streamed(rows), { problems: new Problems([]), checkDay }).next()).rejects.toThrow(
+  await expect(sortedDays(streamed(rows), { problems: new Problems([]), checkDays }).next()).rejects.toThrow(
     "refused",
   );
 });

@@ -1,0 +1,59 @@
+/** Which observed days stay out of typical weekdays, and since when: a replay has each when it was decided. */
+import * as z from "zod/mini";
+import { putItem, queryPartition } from "../../../../shared/aws/database.ts";
+import { withSchema } from "../../../../shared/table.ts";
+import { nextNumber, numbered } from "./journal-store.ts";
+import { densityImports } from "./tables.ts";
+
+const partition = "exclusions";
+
+const exclusion = z.object({
+  /** Its number among the imports of the journal. */
+  id: z.string(),
+  /** `YYYY-MM-DD`, UTC. */
+  date: z.string(),
+  /** False where the day is taken back into typical weekdays. */
+  isExcluded: z.boolean(),
+  /** An instant, as `Date` writes it. */
+  at: z.string(),
+});
+
+/** That a day stays out of typical weekdays from then on, or no longer does. */
+export interface Exclusion extends Omit<z.infer<typeof exclusion>, "id"> {
+  /** Its number among the imports of the journal. */
+  readonly number: number;
+}
+
+const callMilliseconds = 60_000;
+const inTime = () => AbortSignal.timeout(callMilliseconds);
+
+/** All that was decided, in its order. */
+export async function readExclusions(): Promise<Exclusion[]> {
+  const found = await queryPartition(withSchema(densityImports, exclusion), partition, inTime());
+  return found.map(({ id, ...decided }) => ({ ...decided, number: Number(id) }));
+}
+
+/**
+ * The days that stay out of typical weekdays.
+ * @param before what was decided later does not count: for an import that is made again, its number.
+ */
+export async function excludedDays(before = Number.POSITIVE_INFINITY): Promise<ReadonlySet<string>> {
+  const excluded = new Set<string>();
+  for (const { number, date, isExcluded } of await readExclusions()) {
+    if (number >= before) continue;
+    if (isExcluded) excluded.add(date);
+    else excluded.delete(date);
+  }
+  return excluded;
+}
+
+/** Records that a day stays out of typical weekdays from now on, or no longer does. */
+export async function recordExclusion(date: string, isExcluded: boolean, now = new Date()): Promise<void> {
+  const id = numbered(await nextNumber());
+  await putItem(
+    densityImports,
+    { kind: partition, id, date, isExcluded, at: now.toISOString() },
+    {},
+    inTime(),
+  );
+}

@@ -1,0 +1,45 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { ReadCache } from "../../../shared/read-cache.ts";
+import { withSchema } from "../../../shared/table.ts";
+import { type DayQuality, type Quality, quality } from "./quality.ts";
+import { densities } from "./table.ts";
+
+const table = withSchema(densities, quality);
+/** Apart from the data set, which every request for densities reads. */
+const key = { tile: "data-set", day: "quality" };
+
+const cache = new ReadCache<Quality | undefined>(2 ** 16, () => 0);
+
+const callMilliseconds = 60_000;
+const maxAttempts = 20;
+
+/** Up to `CACHE_SECONDS` old, eventually consistent. */
+export async function readQuality(signal: AbortSignal): Promise<readonly DayQuality[]> {
+  const found = await cache.get(key.day, () => getItem(table, key, signal, "eventual"));
+  return found?.days ?? [];
+}
+
+/** As it is now, for imports and operators. */
+export async function currentQuality(): Promise<readonly DayQuality[]> {
+  return (await currentItem())?.days ?? [];
+}
+
+function currentItem(): Promise<Quality | undefined> {
+  return getItem(table, key, AbortSignal.timeout(callMilliseconds));
+}
+
+/** @throws {Error} when other imports change the item each time. */
+export async function changeQuality(change: (before: readonly DayQuality[]) => DayQuality[]): Promise<void> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const before = await currentItem();
+    const condition =
+      before === undefined
+        ? { condition: "attribute_not_exists(tile)" }
+        : { condition: "revision = :read", values: { ":read": before.revision } };
+    const item = { ...key, days: change(before?.days ?? []), revision: (before?.revision ?? 0) + 1 };
+    if (await putItem(densities, item, condition, AbortSignal.timeout(callMilliseconds))) return;
+    await wait(10 * (attempt + 1) * Math.random());
+  }
+  throw new Error("the quality of days was modified concurrently; retry the import");
+}

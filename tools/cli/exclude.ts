@@ -1,0 +1,40 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { isCalendarDate } from "../../shared/calendar.ts";
+import { type StackOptions, withStackOptions } from "./options.ts";
+import type { Print } from "./print.ts";
+import { useStack } from "./stack.ts";
+
+interface ExcludeOptions extends StackOptions {
+  readonly undo?: boolean;
+}
+
+/** `ncs exclude day`: takes an observed day out of typical weekdays. */
+export function addExclude(excluding: Command, print: Print): void {
+  const command = excluding
+    .command("day")
+    .description(
+      "make the typical hours of a day's weekday again from the other days; the day itself stays as it is",
+    )
+    .argument("<date>", "YYYY-MM-DD, UTC", dateOf);
+  withStackOptions(command)
+    .option("--undo", "take the day back into typical weekdays")
+    .action(async (date: string, { undo = false, ...options }: ExcludeOptions) => {
+      const stack = await useStack(options);
+      const [{ excludeDay }, { withPatientCalls }, { checkConnection }, { densityImports }] =
+        await Promise.all([
+          import("../../functions/population-density/import/publish/exclude-day.ts"),
+          import("../../shared/aws/patient-calls.ts"),
+          import("../../shared/aws/connection.ts"),
+          import("../../functions/population-density/import/store/tables.ts"),
+        ]);
+      await checkConnection(densityImports);
+      const { items, changed } = await withPatientCalls(() => excludeDay(date, !undo));
+      const done = undo ? "is taken back into" : "stays out of";
+      print(`${date} ${done} typical weekdays: ${changed} of ${items} items changed in ${stack}`);
+    });
+}
+
+function dateOf(text: string): string {
+  if (isCalendarDate(text)) return text;
+  throw new InvalidArgumentError("It must be a date, YYYY-MM-DD.");
+}
