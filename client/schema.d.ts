@@ -1482,6 +1482,26 @@ export interface components {
          *           "withinRange": 0.7629
          *         }
          *       ],
+         *       "quality": [
+         *         {
+         *           "day": "2026-11-21",
+         *           "hours": 24,
+         *           "people": 412340,
+         *           "coveredCells": 36517,
+         *           "suppressedShare": 0.2113,
+         *           "isTypical": true,
+         *           "findings": [
+         *             {
+         *               "code": "PEOPLE_UNUSUAL",
+         *               "level": "warning",
+         *               "hours": [
+         *                 7
+         *               ],
+         *               "description": "08:00–09:00 Europe/Paris: 31 % fewer people than on the last four Saturdays (298 k, usual 344–519 k)"
+         *             }
+         *           ]
+         *         }
+         *       ],
          *       "provenance": [
          *         {
          *           "source": "Counts of the network's devices",
@@ -1590,6 +1610,38 @@ export interface components {
                 readonly wape?: number;
                 /** @description The share of cells and hours whose observed `pplDensity` was from `minPplDensity` to `maxPplDensity`. */
                 readonly withinRange: number;
+            }[];
+            /** @description How the latest observed days are, the latest first, at most 100: everything in it follows from published densities. */
+            readonly quality: readonly {
+                /**
+                 * Format: date
+                 * @description UTC.
+                 */
+                readonly day: string;
+                /** @description Hours that were counted. */
+                readonly hours: number;
+                /** @description The mean over these hours of the people in cells with an estimate. */
+                readonly people: number;
+                /** @description Covered cells, of the precision of the counts. */
+                readonly coveredCells: number;
+                /** @description The share of these cells that was `LOW_DENSITY`, over all hours. */
+                readonly suppressedShare: number;
+                /** @description Whether typical weekdays may be made from it; not if the operator has excluded it. */
+                readonly isTypical: boolean;
+                /** @description Empty for a day like those before. */
+                readonly findings: readonly {
+                    /** @description What is unusual, by published numbers: `HOURS_MISSING`, `LARGEST_CELL_UNUSUAL`, `PEOPLE_UNUSUAL`, `ROWS_EQUAL`, `SUPPRESSION_UNUSUAL`, `TILES_EMPTY`. There may be others. */
+                    readonly code: string;
+                    /**
+                     * @description The operator has accepted a critical one before the day was published.
+                     * @enum {string}
+                     */
+                    readonly level: "critical" | "warning";
+                    /** @description Hours of the day, UTC, ascending. */
+                    readonly hours: readonly number[];
+                    /** @description A sentence with numbers, for people. */
+                    readonly description: string;
+                }[];
             }[];
             /** @description Where the numbers come from, as far as it is known; the latest first. */
             readonly provenance: readonly {

@@ -5,6 +5,7 @@ import type { Densities } from "./answer/densities.ts";
 import type { ScaleName } from "./answer/legend.ts";
 import { resultPanel } from "./answer/result.ts";
 import { retrieveDensities } from "./answer/retrieval.ts";
+import { withUnusual } from "./answer/unusual.ts";
 import { Asking } from "./asking.ts";
 import { announce, element, html } from "./dom.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
@@ -306,7 +307,8 @@ class MapView {
     return this.#scale ?? (areas.length > 1 ? "All answers" : "This answer");
   }
 
-  #show(densities: Densities, query: Query, capabilities: Capabilities): void {
+  #show(answer: Densities, query: Query, capabilities: Capabilities): void {
+    const densities = withUnusual(answer, capabilities.quality);
     this.#setAnswer(undefined);
     this.#asked = query;
     const threshold = capabilities.suppressionThreshold;

@@ -51,6 +51,8 @@ export interface Hour {
   /** The total people of cells with a published density: density times area. */
   readonly people: number;
   readonly basis: Basis;
+  /** Why the hour is marked: what the operator's import found unusual about it. */
+  readonly unusual?: string;
   /** The day of the typical week that the hour has, such as `Sunday`. */
   readonly typicalDay: string;
 }

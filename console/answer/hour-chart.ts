@@ -64,7 +64,8 @@ function pointerActions(hours: readonly Hour[], choose: (hour: number) => void) 
       const hour = hours[hourAt(event)];
       if (hour === undefined || pointerType !== "mouse") return;
       const times = `${hourLabel(hour.start, hour.end)} ${zoneName(hour.start)}`;
-      showTooltip(clientX, clientY, [`${whole(hour.people)} people`, times, basisText(hour)]);
+      const { unusual = [] } = hour;
+      showTooltip(clientX, clientY, [`${whole(hour.people)} people`, times, basisText(hour)].concat(unusual));
     },
     pointerleave: hideTooltip,
   };
@@ -88,10 +89,10 @@ function greatest(hours: readonly Hour[]): number {
 /** A bar for each hour, from zero. Among observed hours, those that were not, or only in part, are striped. */
 function hourBars(hours: readonly Hour[]): readonly HTMLElement[] {
   const max = greatest(hours);
-  return hours.map(({ people, basis }, hour) => {
+  return hours.map(({ people, basis, unusual }, hour) => {
     const isPeak = people === max && hours.length > 1;
     const bar = placed(
-      `bar-hour ${basis}${isPeak ? " is-peak" : ""}`,
+      `bar-hour ${basis}${isPeak ? " is-peak" : ""}${unusual === undefined ? "" : " is-unusual"}`,
       { from: hour, to: hour + 1 },
       hours.length,
     );

@@ -31,6 +31,7 @@ export class Timeline {
   readonly #unit = html("span", {}, " people in published cells");
   readonly #zone = html("span");
   readonly #basis = html("span");
+  readonly #unusual = html("p", { class: "unusual note" });
   readonly #hasOneBasis: boolean;
   readonly #slider: HTMLInputElement;
   readonly #chart: ReturnType<typeof hourChart>;
@@ -85,13 +86,17 @@ export class Timeline {
     this.#current = hour;
     this.#slider.value = String(hour);
     const label = hourLabel(shown.start, shown.end);
-    const words = [label, basisText(shown), `${whole(shown.people)} people`].filter((text) => text !== "");
+    const { unusual = "" } = shown;
+    const words = [label, basisText(shown), `${whole(shown.people)} people`, unusual].filter(
+      (text) => text !== "",
+    );
     this.#slider.setAttribute("aria-valuetext", words.join(", "));
     this.#label.textContent = label;
     this.#zone.textContent = ` ${zoneName(shown.start)}`;
     this.#showPeople(shown);
     this.#basis.textContent = basisText(shown);
     this.#basis.className = `basis ${shown.basis}`;
+    this.#unusual.textContent = unusual;
     this.#options.onHour(hour);
   }
 
@@ -117,6 +122,7 @@ export class Timeline {
         html("p", { class: "total-people" }, this.#people, this.#unit),
         html("p", {}, this.#label, this.#zone),
         html("p", {}, this.#basis),
+        this.#unusual,
       ),
       this.#chart.element,
       html("div", { class: "tools" }, ...this.#playback.tools, this.#compareButton(), this.#zoneField()),

@@ -25,6 +25,18 @@ export interface TypicalWeek {
   readonly holidays: readonly string[];
 }
 
+/** What the operator's import found unusual about an observed day. */
+export interface DayQuality {
+  /** UTC. */
+  readonly day: string;
+  readonly findings: readonly {
+    readonly code: string;
+    /** Of the day, UTC. */
+    readonly hours: readonly number[];
+    readonly description: string;
+  }[];
+}
+
 /** The API's capabilities (`GET /populationdensitydata/capabilities`). */
 export interface Capabilities {
   readonly precisions: readonly number[];
@@ -41,5 +53,7 @@ export interface Capabilities {
   readonly typicalWeek: TypicalWeek;
   /** By precision; empty until an observed day was compared. */
   readonly forecastQuality: readonly ForecastQuality[];
+  /** Of the latest observed days. */
+  readonly quality: readonly DayQuality[];
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }

@@ -6,14 +6,16 @@ import { monthsFrom } from "../query/intervals.ts";
 import { maxHours, maxPoints, maxTileDays, minPoints, months } from "../query/limits.ts";
 import { readDataSet } from "../tiles/data-set-store.ts";
 import { forecastQuality } from "../tiles/forecast-error.ts";
+import { readQuality } from "../tiles/quality-store.ts";
 import { utcCalendar } from "../tiles/typical-calendar.ts";
 import { retrieveCapabilities } from "./contract.ts";
 import { announcedCoverage } from "./coverage.ts";
+import { announcedQuality } from "./quality.ts";
 import { announcedThresholds } from "./thresholds.ts";
 
 /** Returns what can be asked for at the moment, and what the densities are made from. */
 export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }) => {
-  const dataSet = await readDataSet(signal);
+  const [dataSet, quality] = await Promise.all([readDataSet(signal), readQuality(signal)]);
   const { calendar = utcCalendar, compared = [], newestDay, provenance = [] } = dataSet ?? {};
   const [first, last] = [-months, months].map((ahead) => dayOf(new Date(monthsFrom(now, ahead))));
   return reply(200, {
@@ -38,6 +40,7 @@ export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }
       newestObservedDay: newestDay,
       ...(wape === undefined ? {} : { wape }),
     })),
+    quality: announcedQuality(quality),
     provenance,
   });
 });

@@ -63,6 +63,44 @@ const forecastQuality = z.object({
   ),
 });
 
+const finding = z.object({
+  code: z.string().check(
+    z.meta({
+      description:
+        "What is unusual, by published numbers: `HOURS_MISSING`, `LARGEST_CELL_UNUSUAL`, `PEOPLE_UNUSUAL`, `ROWS_EQUAL`, " +
+        "`SUPPRESSION_UNUSUAL`, `TILES_EMPTY`. There may be others.",
+    }),
+  ),
+  level: z
+    .enum(["critical", "warning"])
+    .check(z.meta({ description: "The operator has accepted a critical one before the day was published." })),
+  hours: z
+    .array(z.int().check(z.minimum(0), z.maximum(23)))
+    .check(z.meta({ description: "Hours of the day, UTC, ascending." })),
+  description: z.string().check(z.meta({ description: "A sentence with numbers, for people." })),
+});
+
+const dayQuality = z.object({
+  day: z.iso.date().check(z.meta({ description: "UTC." })),
+  hours: z.int().check(z.minimum(0), z.maximum(24), z.meta({ description: "Hours that were counted." })),
+  people: z
+    .int()
+    .check(
+      z.minimum(0),
+      z.meta({ description: "The mean over these hours of the people in cells with an estimate." }),
+    ),
+  coveredCells: z
+    .int()
+    .check(z.minimum(0), z.meta({ description: "Covered cells, of the precision of the counts." })),
+  suppressedShare: fraction("The share of these cells that was `LOW_DENSITY`, over all hours."),
+  isTypical: z.boolean().check(
+    z.meta({
+      description: "Whether typical weekdays may be made from it; not if the operator has excluded it.",
+    }),
+  ),
+  findings: z.array(finding).check(z.meta({ description: "Empty for a day like those before." })),
+});
+
 const capabilities = z
   .object({
     precisions: z
@@ -171,6 +209,13 @@ const capabilities = z
           "an observed day was compared.",
       }),
     ),
+    quality: z.array(dayQuality).check(
+      z.meta({
+        description:
+          "How the latest observed days are, the latest first, at most 100: everything in it follows from published " +
+          "densities.",
+      }),
+    ),
     provenance: z
       .array(provenance)
       .check(
@@ -229,6 +274,25 @@ const capabilities = z
               weeks: 3,
               wape: 0.1843,
               withinRange: 0.7629,
+            },
+          ],
+          quality: [
+            {
+              day: "2026-11-21",
+              hours: 24,
+              people: 412_340,
+              coveredCells: 36_517,
+              suppressedShare: 0.2113,
+              isTypical: true,
+              findings: [
+                {
+                  code: "PEOPLE_UNUSUAL",
+                  level: "warning",
+                  hours: [7],
+                  description:
+                    "08:00–09:00 Europe/Paris: 31 % fewer people than on the last four Saturdays (298 k, usual 344–519 k)",
+                },
+              ],
             },
           ],
           provenance: [{ source: "Counts of the network's devices", licence: "CC-BY-4.0" }],

@@ -120,13 +120,17 @@ function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): Ho
   });
 }
 
+/** Fewer hours of a day say nothing about how many rows are usual. */
+const leastHours = 3;
+
 /** Hours with too few rows, and hours in which all are equal. */
 function judgedRows(day: JudgedDay, thresholds: JudgementThresholds): HourFinding[] {
   const { rows, withPeople, least, most, numbers, leastNumber } = day.rows;
   const hours = allHours.filter((hour) => isCounted(day, hour));
   const middle = median(hours.map((hour) => rows[hour] as number));
   return hours.flatMap((hour) => {
-    const share = (rows[hour] as number) / middle;
+    // Of two hours neither is the usual one.
+    const share = hours.length < leastHours ? 1 : (rows[hour] as number) / middle;
     const found: HourFinding[] = [];
     if (share < thresholds.rows.warning) {
       found.push({
