@@ -10,7 +10,7 @@ import { type Figures, hasHour } from "./figures.ts";
 import type { RowFigures } from "./row-sums.ts";
 import { countText, lastWeeks, peopleText, percentText, rangesText } from "./texts.ts";
 import type { JudgementThresholds } from "./thresholds.ts";
-import { type ComparedHour, deviationOf, type EarlierDay, median, UsualHours } from "./usual.ts";
+import { type ComparedHour, deviationOf, type EarlierDay, leastWeeks, median, UsualHours } from "./usual.ts";
 
 /** A day that an import is about to publish. */
 export interface JudgedDay {
@@ -58,7 +58,7 @@ export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
   const usual = new UsualHours(day.date, day.figures, yardstick.earlier, yardstick.week);
   const found = [
     ...missingHours(day, usual, yardstick),
-    ...judgedRows(day, yardstick.thresholds),
+    ...judgedRows(day, usual, yardstick.thresholds),
     ...allHours.flatMap((hour) => {
       if (!isCounted(day, hour)) return [];
       const compared = usual.compared(hour, yardstick.thresholds.tile);
@@ -111,9 +111,9 @@ function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): Ho
     const isOver = (firstHour(day.date) + hour + 1) * hourMilliseconds <= now;
     if (isThere(hour) || !isOver) return [];
     const weeks = usual.weeksWith(hour);
-    if (weeks < 2 && (hour < first || hour > last)) return [];
+    if (weeks < leastWeeks && (hour < first || hour > last)) return [];
     const text = () =>
-      weeks < 2
+      weeks < leastWeeks
         ? "not in the files, which name hours before and after"
         : `not in the files, as in the ${weeks} weeks before`;
     return [{ code: "HOURS_MISSING", isCritical: false, hour, size: weeks, text, isPublic: true }];
@@ -123,19 +123,23 @@ function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): Ho
 /** Fewer hours of a day say nothing about how many rows are usual. */
 const leastHours = 3;
 
-/** Hours with too few rows, and hours in which all are equal. */
-function judgedRows(day: JudgedDay, thresholds: JudgementThresholds): HourFinding[] {
+/**
+ * Hours with too few rows, and hours in which all are equal. They refuse only what replaces or follows published weeks:
+ * somebody who tries the service may import any numbers.
+ */
+function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThresholds): HourFinding[] {
   const { rows, withPeople, least, most, numbers, leastNumber } = day.rows;
   const hours = allHours.filter((hour) => isCounted(day, hour));
   const middle = median(hours.map((hour) => rows[hour] as number));
   return hours.flatMap((hour) => {
     // Of two hours neither is the usual one.
     const share = hours.length < leastHours ? 1 : (rows[hour] as number) / middle;
+    const mayRefuse = usual.weeksWith(hour) >= leastWeeks;
     const found: HourFinding[] = [];
     if (share < thresholds.rows.warning) {
       found.push({
         code: "ROWS_MISSING",
-        isCritical: share < thresholds.rows.critical,
+        isCritical: mayRefuse && share < thresholds.rows.critical,
         hour,
         size: 1 - share,
         text: () => `only ${percentText(share)} of the rows that hours of this day have`,
@@ -147,7 +151,7 @@ function judgedRows(day: JudgedDay, thresholds: JudgementThresholds): HourFindin
     if (numbersAreEqual || rowsAreEqual) {
       found.push({
         code: "ROWS_EQUAL",
-        isCritical: true,
+        isCritical: mayRefuse,
         hour,
         size: 1,
         text: () =>

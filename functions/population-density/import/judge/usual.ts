@@ -34,7 +34,7 @@ interface UsualHour {
 }
 
 /** Fewer weeks say nothing about what is usual. */
-const leastWeeks = 2;
+export const leastWeeks = 2;
 
 /** Six weeks: four of them remain when a holiday falls on a weekday. */
 const daysCompared = 42;

@@ -116,10 +116,19 @@ describe("a critical finding", () => {
   });
 
   test("of rows that are all equal and below K refuses too, but is not kept: it would disclose them", async () => {
+    const equal = (await readFile(fixture("rows-equal"), "utf8")).trim().split("\n").slice(1);
+    for (const week of ["2026-11-09", "2026-11-16"]) {
+      await importRows(equal.map((row) => row.replace(monday, week)));
+    }
     await expect(importFile(fixture("rows-equal"))).rejects.toThrow("ROWS_EQUAL");
     await importFile(fixture("rows-equal"), { accepted: ["ROWS_EQUAL"] });
-    expect((await currentQuality()).map(toldQuality)).toMatchObject([{ day: monday, findings: [] }]);
+    expect((await currentQuality()).map(toldQuality)[0]).toMatchObject({ day: monday, findings: [] });
   });
+});
+
+test("a first import of rows that are all equal is published with a warning", async () => {
+  const { findings } = await importFile(fixture("rows-equal"));
+  expect(findings).toMatchObject([{ date: monday, code: "ROWS_EQUAL", level: "warning" }]);
 });
 
 test("one bad week among four changes nothing that is usual", async () => {
