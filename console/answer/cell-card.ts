@@ -37,6 +37,7 @@ export function placeCell(cell: Rectangle): void {
   const place = element("cell");
   const card = place.firstElementChild;
   if (!(card instanceof HTMLElement) || getComputedStyle(card).position === "static") return;
+  card.style.maxHeight = "";
   const size = { width: card.offsetWidth, height: card.offsetHeight };
   const stage = { width: place.clientWidth, height: place.clientHeight };
   const without = (...selectors: readonly string[]) =>
@@ -45,11 +46,21 @@ export function placeCell(cell: Rectangle): void {
     foldLegend();
     return without("#legend > *");
   };
-  const { left, top } = without("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
+  const { left, top } =
+    without("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
     without("#legend > *") ??
-    folded() ?? { left: stage.width - size.width, top: 0 };
+    folded() ??
+    aboveLegend(card, stage.width);
   card.style.left = `${Math.round(left)}px`;
   card.style.top = `${Math.round(top)}px`;
+}
+
+/** The upper right corner, where a card is only as high as the folded legend leaves room. */
+function aboveLegend(card: HTMLElement, width: number): Pick<Rectangle, "left" | "top"> {
+  const [gap, minHeight] = [12, 160];
+  const [legend] = rectanglesOf("#legend > *");
+  if (legend !== undefined) card.style.maxHeight = `${Math.max(minHeight, legend.top - 2 * gap)}px`;
+  return { left: width - card.offsetWidth - gap, top: gap };
 }
 
 /** Where elements are, in pixels of the stage. */

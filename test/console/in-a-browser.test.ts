@@ -211,7 +211,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await showDensities(page);
 
       expect(note).toContain("2 areas, asked for one by one. A hole is filled in");
-      expect(asked).toHaveLength(2);
+      // The page may have asked by itself before the click.
+      expect(new Set(asked.map(({ body }) => body)).size).toBe(2);
       const [, latitude] = /#area=4.82,45.74,4.86,45.74,4.84,([\d.]+)&/.exec(page.url()) ?? [];
       expect(Number(latitude)).toBeGreaterThan(45.76);
       expectNoProblems(map);
@@ -275,7 +276,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   }, async () => {
     const opened = await openConsole(
       browser,
-      `${service.url}/#area=4.82,45.74,4.86,45.77&hours=6&precision=6`,
+      `${service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=6&precision=6`,
     );
     const { page } = opened;
     await logIn(page);
