@@ -448,9 +448,10 @@ test("every operation that was accepted while DynamoDB failed at first or thrott
       const whole = (id: string) => deliveredBody(id, JSON.stringify(answer?.body));
       expect(accepted.filter((id) => !bodies.has(whole(id)))).toEqual([]);
     },
-    { timeout: 60_000, interval: 250 },
+    // A worker that was throttled before this test takes its message again after a minute at most.
+    { timeout: 180_000, interval: 250 },
   );
-}, 70_000);
+}, 190_000);
 
 // Last: an execution environment that has retried in vain for a while has few retries left, until many calls succeed.
 const severeCases: readonly (readonly [string, Fault])[] = [

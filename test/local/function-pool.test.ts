@@ -1,17 +1,13 @@
 import { writeFileSync } from "node:fs";
-import { availableParallelism, getPriority } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { FunctionPool, type FunctionPoolLimits } from "../../tools/local/lambda/function-pool.ts";
 
-/**
- * `handler` waits as long as the event says and returns its thread's id; `stream` writes so many chunks of 64 KiB;
- * `priority` returns that of its thread.
- */
+/** `handler` waits as long as the event says and returns its thread's id; `stream` writes so many chunks of 64 KiB. */
 const handler = `
 import { once } from "node:events";
-import { getPriority } from "node:os";
 import { threadId } from "node:worker_threads";
 import { setTimeout as wait } from "node:timers/promises";
 export const handler = async ({ milliseconds }) => {
@@ -23,7 +19,6 @@ export const stream = awslambda.streamifyResponse(async ({ chunks }, stream) => 
     if (!stream.write(Buffer.alloc(65_536))) await once(stream, "drain");
   stream.end();
 });
-export const priority = async () => getPriority();
 `;
 
 let folder: TemporaryFolder;
@@ -86,14 +81,6 @@ test("a pool starts another environment for a waiting event once the processors 
   await pool.close();
   await Promise.all(slow);
 });
-
-test.runIf(process.platform === "linux")(
-  "a pool that yields runs its function below the priority of all other threads",
-  async () => {
-    open({ yields: true }, "priority");
-    expect(await pool.invoke({})).toBeGreaterThan(getPriority());
-  },
-);
 
 test("a pool answers an event while every environment waits for a reader that does not read", async () => {
   open({ maxThreads: 2 }, "stream");

@@ -159,11 +159,9 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
-      // A caller waits for the answer to a request, nobody for a queue or a schedule.
-      const yields = batches !== undefined || template.schedules.some(isOf(definition));
       return [
         definition.logicalId,
-        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions, yields })),
+        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions })),
       ];
     }),
   );

@@ -35,8 +35,6 @@ export interface FunctionPoolLimits {
   readonly idleMilliseconds?: number;
   /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
-  /** Whether its environments leave the processors to those of other functions. */
-  readonly yields?: boolean;
   /** Of the functions that share an account; the function has one of its own if absent. */
   readonly executions?: AccountExecutions;
 }
@@ -53,7 +51,6 @@ export class FunctionPool {
   readonly #logs: LogSink;
   readonly #executions: AccountExecutions;
   readonly #maxThreads: number;
-  readonly #yields: boolean;
   readonly #spareTime: () => Promise<void>;
   readonly #threads = new Set<FunctionThread>();
   readonly #idle: IdleEnvironments;
@@ -71,7 +68,6 @@ export class FunctionPool {
       maxThreads = defaultThreads,
       idleMilliseconds = defaultIdleMilliseconds,
       spareTime = spareProcessorTime,
-      yields = false,
       executions = new AccountExecutions([definition]),
     }: FunctionPoolLimits = {},
   ) {
@@ -80,7 +76,6 @@ export class FunctionPool {
     this.#logs = logs;
     this.#executions = executions;
     this.#maxThreads = maxThreads;
-    this.#yields = yields;
     this.#idle = new IdleEnvironments(idleMilliseconds);
     this.#spareTime = spareTime;
   }
@@ -204,7 +199,6 @@ export class FunctionPool {
   #start(environment: Readonly<Record<string, string>>): FunctionThread {
     const thread: FunctionThread = new FunctionThread(this.#definition, environment, {
       logs: this.#logs,
-      yields: this.#yields,
       onEnd: () => {
         this.#threads.delete(thread);
         this.#serve();

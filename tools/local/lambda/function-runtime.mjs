@@ -4,7 +4,6 @@
  * `{errorType, errorMessage}` if the handler fails. After a chunk it waits for `{taken}` with the request's id. It
  * exits on `{exit: true}`. Its messages are marked `fromRuntime`, as the function's own code can use the same port.
  */
-import { setPriority } from "node:os";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { awslambda, isStreaming, ResponseStream } from "./response-stream.mjs";
@@ -13,9 +12,7 @@ parentPort.on("message", ({ exit }) => {
   if (exit) process.exit();
 });
 globalThis.awslambda = awslambda;
-const { file, exportName, yields } = workerData;
-// On Linux, unlike POSIX, the calling thread alone: https://man7.org/linux/man-pages/man2/setpriority.2.html
-if (yields && process.platform === "linux") setPriority(10);
+const { file, exportName } = workerData;
 const loaded = await import(pathToFileURL(file).href);
 const handler = loaded[exportName];
 if (typeof handler !== "function") {

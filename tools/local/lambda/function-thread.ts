@@ -42,8 +42,6 @@ export interface Invocation {
 export interface FunctionThreadOptions {
   /** Receives what the function writes. */
   readonly logs: LogSink;
-  /** Whether it leaves the processors to other threads, because nobody waits for its results. */
-  readonly yields?: boolean;
   /** Is called once, when the thread has exited. */
   readonly onEnd?: () => void;
 }
@@ -67,12 +65,12 @@ export class FunctionThread {
   constructor(
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
-    { logs, yields = false, onEnd = () => {} }: FunctionThreadOptions,
+    { logs, onEnd = () => {} }: FunctionThreadOptions,
   ) {
     this.#definition = definition;
     this.#logs = logs;
     this.#worker = new Worker(new URL("./function-runtime.mjs", import.meta.url), {
-      workerData: { ...handlerOf(definition), yields },
+      workerData: handlerOf(definition),
       env: { ...environment },
       execArgv: [],
       name: definition.name,
