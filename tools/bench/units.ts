@@ -179,12 +179,8 @@ async function requestRows(url: string, counting: MeteredDatabase): Promise<Row[
 
 function unitRow(what: string, { reads, writes }: Units, maxReads: number): Row {
   const dollars = (0.125 * reads + 0.625 * writes).toFixed(2);
-  return {
-    what,
-    measured: `${reads} read, ${writes} write, USD ${dollars}`,
-    bar: `≤ ${maxReads} read`,
-    holds: reads <= maxReads,
-  };
+  const row = atMost(what, reads, maxReads, inUnit("read", 1));
+  return { ...row, measured: `${row.measured}, ${writes} write, USD ${dollars}` };
 }
 
 const cpu = z.object({
