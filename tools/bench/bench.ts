@@ -4,6 +4,9 @@
  */
 const isBrief = process.argv.includes("--brief");
 
+/** Passes the smallest size on to another program. */
+export const briefly: readonly string[] = isBrief ? ["--brief"] : [];
+
 /** A size of a bench, and the smallest one with which it still runs through all of it. */
 export function sized(size: number, smallest: number): number {
   return isBrief ? smallest : size;

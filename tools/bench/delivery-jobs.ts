@@ -2,37 +2,44 @@ import {
   uploadsPerCallerAndHost,
   uploadsPerHost,
 } from "../../functions/population-density/delivery/permit-rules.ts";
-import type { LocalService } from "../local/service.ts";
 import { atMost, inUnit, type Row, sized, times } from "./bench.ts";
-import { type TokenOf, withLocalService } from "./own-service.ts";
+import { type Issuer, openIssuer } from "./issuer.ts";
+import { type Server, startService, withServer } from "./local-service.ts";
 import { openSink, requestDelivery, type Sink } from "./sink.ts";
 
 /** What is measured by `jobRows`. */
 export const aboutJobs = [
-  "How soon many small answers arrive, over HTTP from the local service, with its embedded queue and tables, whose",
+  "How soon many small answers arrive, over HTTP from another `npm start`, with its embedded queue and tables, whose",
   "functions are warm. “The ideal” is the time in which all permits of the host would always be in use.",
 ].join("\n");
 
 /** How many deliveries a caller and many callers get through a local run. */
 export async function jobRows(): Promise<readonly Row[]> {
-  return await withLocalService(async (service, tokenOf) => {
-    await withSinks(1, 0, async (sinks) => deliver(service, 8, sinks, [await tokenOf("warm")]));
-    return [
-      ...(await oneCallerRows(service, await tokenOf("one"))),
-      ...(await manyCallersRows(service, tokenOf)),
-      await burstRow(service, tokenOf, 1),
-      await burstRow(service, tokenOf, 10),
-    ];
-  });
+  const issuer = await openIssuer();
+  try {
+    return await withServer(await startService(issuer.environment), async (service) => {
+      await withSinks(1, 0, async (sinks) => deliver(service, 8, sinks, [await issuer.tokenOf("warm")]));
+      return [
+        ...(await oneCallerRows(service, await issuer.tokenOf("one"))),
+        ...(await manyCallersRows(service, issuer)),
+        await burstRow(service, issuer, sized(1, 0.1)),
+        await burstRow(service, issuer, sized(10, 0.2)),
+      ];
+    });
+  } finally {
+    await issuer.close();
+  }
 }
 
 const maxSeconds = 20;
+const answersOfOne = sized(100, 4);
+const hosts = sized(40, 2);
 
-async function oneCallerRows(service: LocalService, token: string): Promise<Row[]> {
+async function oneCallerRows(service: Server, token: string): Promise<Row[]> {
   return await withSinks(1, 30, async (sinks) => [
     atMost(
-      "100 small answers of one caller to one host, a sink that takes 30 ms",
-      await deliver(service, 100, sinks, [token]),
+      `${answersOfOne} small answers of one caller to one host, a sink that takes 30 ms`,
+      await deliver(service, answersOfOne, sinks, [token]),
       maxSeconds,
       inUnit("s", 1),
     ),
@@ -45,13 +52,13 @@ async function oneCallerRows(service: LocalService, token: string): Promise<Row[
   ]);
 }
 
-async function manyCallersRows(service: LocalService, tokenOf: TokenOf): Promise<Row[]> {
-  return await withSinks(40, 300, async (sinks) => {
-    const tokens = await Promise.all(sinks.map((_, index) => tokenOf(`caller-${index}`)));
+async function manyCallersRows(service: Server, issuer: Issuer): Promise<Row[]> {
+  return await withSinks(hosts, 300, async (sinks) => {
+    const tokens = await Promise.all(sinks.map((_, index) => issuer.tokenOf(`caller-${index}`)));
     return [
       atMost(
-        "40 answers of 40 callers to 40 hosts, sinks that take 300 ms",
-        await deliver(service, 40, sinks, tokens),
+        `${hosts} answers of ${hosts} callers to ${hosts} hosts, sinks that take 300 ms`,
+        await deliver(service, hosts, sinks, tokens),
         maxSeconds,
         inUnit("s", 1),
       ),
@@ -65,10 +72,10 @@ const answersOfCaller = sized(20, 1);
 const maxBurstRatio = 1.25;
 
 /** How long some callers' uploads to one host take, over the ideal. */
-async function burstRow(service: LocalService, tokenOf: TokenOf, uploadSeconds: number): Promise<Row> {
+async function burstRow(service: Server, issuer: Issuer, uploadSeconds: number): Promise<Row> {
   const count = burstCallers * answersOfCaller;
   const tokens = await Promise.all(
-    Array.from({ length: burstCallers }, (_, caller) => tokenOf(`burst-${caller}`)),
+    Array.from({ length: burstCallers }, (_, caller) => issuer.tokenOf(`burst-${caller}`)),
   );
   const seconds = await withSinks(1, uploadSeconds * 1_000, (sinks) =>
     deliver(service, count, sinks, tokens),
@@ -104,7 +111,7 @@ function maxAtOnce(sinks: readonly Sink[]): number {
  * the first request to the last delivery.
  */
 async function deliver(
-  { url }: LocalService,
+  { url }: Server,
   count: number,
   sinks: readonly Sink[],
   tokens: readonly string[],

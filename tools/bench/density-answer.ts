@@ -33,7 +33,7 @@ interface City {
 }
 
 const pairs = sized(15, 1);
-const hourCount = 24;
+const hourCount = sized(24, 2);
 
 /** Of each format, what it costs over building objects. */
 export async function answerRows(): Promise<Row[]> {

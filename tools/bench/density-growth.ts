@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { atMost, mebibytes, type Row } from "./bench.ts";
+import { atMost, mebibytes, type Row, sized } from "./bench.ts";
 import { mebibyte } from "./city-densities.ts";
 import { forkProgram, resultOf } from "./process.ts";
 
@@ -11,7 +11,7 @@ export const aboutGrowth = [
 
 /** What memory it takes to stream stored densities. */
 export async function growthRows(): Promise<Row[]> {
-  return [await growthRow(1_000_000, 24), await growthRow(6_000_000, 32)];
+  return [await growthRow(sized(1_000_000, 50_000), 24), await growthRow(sized(6_000_000, 100_000), 32)];
 }
 
 const growth = z.object({ slots: z.number(), bytes: z.number(), grownBytes: z.number() });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { atMost, inUnit, median, type Row, shown } from "./bench.ts";
+import { atMost, inUnit, median, type Row, shown, sized } from "./bench.ts";
 import { type Server, timeIn } from "./local-service.ts";
 
 const maxMilliseconds = 50;
-const rounds = 15;
+const rounds = sized(15, 1);
 const hoursAsked = 7;
 const milliseconds = inUnit("ms", 1);
 

@@ -7,9 +7,9 @@ import { atLeast, atMost, type Bench, inUnit, type Row, shown, sized } from "./b
 import { type CountedFigures, type Fault, JudgedCity, numbersFrom } from "./judged-city.ts";
 
 const cities = sized(4, 1);
-const weeks = sized(7, 5);
 /** Weeks before the first that is judged. */
-const firstWeek = 4;
+const firstWeek = sized(4, 1);
+const weeks = sized(7, 2);
 /** Of each city and fault. */
 const faultyDays = sized(3, 1);
 const minFound = 0.9;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type * as z from "zod";
+import { briefly } from "./bench.ts";
 
 /** The path of a program in `tools/bench/programs`. */
 export function pathOf(program: string): string {
@@ -9,7 +10,8 @@ export function pathOf(program: string): string {
 }
 
 /**
- * Starts a TypeScript program of `tools/bench/programs`, so that its memory and processor time are its own.
+ * Starts a TypeScript program of `tools/bench/programs`, so that its memory and processor time are its own. It runs in
+ * the smallest size if this program does.
  * @param env is all of its environment but the path.
  */
 export function forkProgram(
@@ -17,7 +19,7 @@ export function forkProgram(
   parameters: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): ChildProcess {
-  return fork(pathOf(program), parameters, {
+  return fork(pathOf(program), [...parameters, ...briefly], {
     execArgv: ["--import", import.meta.resolve("tsx")],
     env: { PATH: process.env.PATH, ...env },
   });

@@ -7,9 +7,10 @@ import { answerTo } from "../../../functions/population-density/answer/answer-to
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";
 import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
 import { hourMilliseconds } from "../../../shared/calendar.ts";
+import { sized } from "../bench.ts";
 import { cityRing, precision } from "../density-cover.ts";
 
-const turns = 15;
+const turns = sized(15, 1);
 process.env.CACHE_SECONDS = "0";
 
 const [startTime = ""] = process.argv.slice(2);

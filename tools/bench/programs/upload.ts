@@ -9,15 +9,15 @@ import { encodeTileDay, hoursPerDay, readTileDay } from "../../../functions/popu
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import { post } from "../../../shared/sinks/post.ts";
+import { sized } from "../bench.ts";
 import { city, dayOf, firstHours } from "../city-densities.ts";
 
 type Body = (bufferPool: Buffer[]) => AsyncIterable<Buffer>;
 
 const [, , sink = ""] = process.argv;
-const tiles = city.slice(0, 10);
-const largeHours = 168;
-const smallHours = 17;
-const turns = 9;
+const tiles = city.slice(0, sized(10, 1));
+const [largeHours, smallHours] = [sized(168, 2), sized(17, 1)];
+const turns = sized(9, 1);
 
 const days = tiles.map((_, tile) => readTileDay(encodeTileDay(dayOf(tile))));
 const allowed = parseAllowedNetworks("127.0.0.1/32:1024-65535") ?? [];
