@@ -32,6 +32,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
     `${Metrics === undefined ? "" : `${metricsIn(Metrics)}; `}${members(properties)}`,
   "AWS::CloudWatch::CompositeAlarm": ({ AlarmRule }) => text(AlarmRule),
   "AWS::DynamoDB::GlobalTable": ({ AttributeDefinitions: _, ...properties }) => members(properties),
+  "AWS::ApiGateway::Account": members,
   "AWS::ApiGateway::RestApi": ({ Description: _, ...properties }) => members(properties),
   "AWS::ApiGateway::Authorizer": members,
   "AWS::ApiGateway::BasePathMapping": members,
@@ -41,16 +42,23 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::CodeDeploy::DeploymentGroup": ({ AlarmConfiguration, ...properties }) =>
     `${members(properties)}; ${alarmsOf.parse(AlarmConfiguration).Alarms.length} alarms`,
   "AWS::Events::Rule": members,
+  "AWS::IAM::Role": ({ AssumeRolePolicyDocument, ManagedPolicyArns }) =>
+    `assumed by ${text(AssumeRolePolicyDocument)}, managed policies: ${text(ManagedPolicyArns ?? "none")}`,
   "AWS::KMS::Key": members,
   "AWS::Lambda::EventSourceMapping": members,
   "AWS::Lambda::Permission": members,
   "AWS::Logs::LogGroup": members,
   "AWS::Logs::MetricFilter": members,
   "AWS::Route53::RecordSet": members,
+  "AWS::S3::Bucket": members,
+  "AWS::S3::BucketPolicy": members,
   "AWS::SQS::Queue": members,
   "AWS::SQS::QueuePolicy": members,
   "AWS::SecretsManager::RotationSchedule": members,
   "AWS::SecretsManager::Secret": members,
+  "AWS::WAFv2::LoggingConfiguration": members,
+  "AWS::WAFv2::WebACL": members,
+  "AWS::WAFv2::WebACLAssociation": members,
 };
 
 /** `name: value, …` of every property that is set, without tags. */
@@ -159,4 +167,46 @@ export function digestOf(from: Template): string {
   );
   const all = [...resources.sort(), "", ...routesIn(from), "", ...rightsIn(from), ""].join("\n");
   return all.replaceAll(/((?:CurrentVersion|ApiDeployment)\w{8})\w{32}/g, "$1…");
+}
+
+/**
+ * How a digest differs from an earlier one: lines that go and come, then what lines with the same beginning lose and gain,
+ * once for all lines that change alike.
+ */
+export function digestChanges(before: Template, after: Template): string {
+  const [old, made] = [membersByHead(before), membersByHead(after)];
+  const headsByChange = new Map<string, string[]>();
+  for (const [head, now] of made) {
+    const earlier = old.get(head);
+    if (earlier === undefined) continue;
+    const lost = earlier.filter((member) => !now.includes(member)).map((member) => `- ${member}`);
+    const gained = now.filter((member) => !earlier.includes(member)).map((member) => `+ ${member}`);
+    const change = [...lost, ...gained].join(", ");
+    if (change !== "") headsByChange.set(change, [...(headsByChange.get(change) ?? []), head]);
+  }
+  const removed = digestOf(before)
+    .split("\n")
+    .filter((line) => !made.has(headOf(line)));
+  const added = digestOf(after)
+    .split("\n")
+    .filter((line) => !old.has(headOf(line)));
+  return [
+    ...removed.map((line) => `- ${line}`),
+    ...added.map((line) => `+ ${line}`),
+    ...[...headsByChange].map(([change, heads]) => `${heads.join(" | ")}\n    ${change}`),
+    "",
+  ].join("\n");
+}
+
+function headOf(line: string): string {
+  // Rights of a role are several lines, which have nothing in common but the role.
+  return /^[\w:]+ \w+, \w+(?=: )/.exec(line)?.[0] ?? line;
+}
+
+function membersByHead(from: Template): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    digestOf(from)
+      .split("\n")
+      .map((line) => [headOf(line), line.slice(headOf(line).length + 2).split(/[,;] /)]),
+  );
 }
