@@ -135,10 +135,6 @@ describe("dashboard", () => {
     expect([...wanted, "ApproximateAgeOfOldestMessage"].filter((name) => !shown.includes(name))).toEqual([]);
     expect(() => JSON.parse(shown)).not.toThrow();
   });
-
-  test("the stage dev has no dashboard", () => {
-    expect(dashboards(template)).toEqual([]);
-  });
 });
 
 test("an alarm of each endpoint's function names the endpoint's summary", () => {

@@ -86,35 +86,10 @@ describe("the stack of the import", () => {
     expect(JSON.stringify(made.Resources)).toContain('{"Bool":{"aws:SecureTransport":"false"}}');
   });
 
-  test("the stack of the import grants what its steps need and nothing to everybody", () => {
+  test("the stack of the import grants no action by a wildcard, and nothing on every resource except logs and traces", () => {
     const statements = policiesOf(made).flatMap((policy) => policy.statements);
     const actions = statements.flatMap(({ Action }) => Action);
     expect(actions.filter((action) => action.includes("*"))).toEqual([]);
-    const ofTables = statements.flatMap(({ Action, Resource }) =>
-      Action.filter((action) => action.startsWith("dynamodb:")).map((action) => [
-        action.replace("dynamodb:", ""),
-        textOf(Resource[0])
-          .replace(/^.*-density-imports$/, "density-imports")
-          .replace(/^.*-densities$/, "densities"),
-      ]),
-    );
-    expect(ofTables.sort()).toEqual([
-      ["BatchGetItem", "densities"],
-      ["GetItem", "densities"],
-      ["GetItem", "density-imports"],
-      ["PartiQLInsert", "densities"],
-      ["PutItem", "densities"],
-      ["PutItem", "density-imports"],
-      ["Query", "densities"],
-      ["Query", "density-imports"],
-      ["UpdateItem", "densities"],
-      ["UpdateItem", "density-imports"],
-    ]);
-    const invoked = statements.filter(({ Action }) => Action.includes("lambda:InvokeFunction"));
-    // Of every version: an execution that began before a release goes on with the one before.
-    expect(invoked.map(({ Resource }) => textOf(Resource[0]))).toEqual([
-      expect.stringMatching(/ImportDensities.*:\*$/),
-    ]);
     const everywhere = statements
       .filter(({ Resource }) => Resource.includes("*"))
       .flatMap(({ Action }) => Action);

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
-import { maxGroupsOfRole } from "../../infra/constructs/releases.ts";
-import { type FunctionId, functionRecords, type OptionalFunctionId } from "../../infra/functions.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { configuration } from "../../shared/environment.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import {
   arnOf,
   attribute,
-  configured,
   eachStage,
   functionOf,
   only,
@@ -25,34 +23,12 @@ import {
 } from "./template.ts";
 
 const functionProperties = z.object({
-  Architectures: z.array(z.string()),
-  Code: z.object({ S3Key: z.string() }),
-  Description: z.string(),
-  Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
-  Handler: z.string(),
   LoggingConfig: z.object({ LogGroup: reference }),
-  MemorySize: z.number(),
-  ReservedConcurrentExecutions: z.number().optional(),
   Role: attribute,
-  Runtime: z.string(),
   Timeout: z.number(),
-  TracingConfig: z.object({ Mode: z.string() }).optional(),
 });
 
 const logGroupProperties = z.object({ RetentionInDays: z.number() });
-
-const roleProperties = z.object({
-  AssumeRolePolicyDocument: z.object({
-    Statement: z.tuple([
-      z.strictObject({
-        Effect: z.literal("Allow"),
-        Action: z.literal("sts:AssumeRole"),
-        Principal: z.strictObject({ Service: z.string() }),
-      }),
-    ]),
-  }),
-  ManagedPolicyArns: z.unknown().optional(),
-});
 
 /** Functions for whose answer API Gateway waits, for 29 seconds. */
 const awaited: readonly FunctionId[] = [
@@ -96,7 +72,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
-  const roles = resourcesOf("AWS::IAM::Role", roleProperties, from);
+  const roles = resourcesOf("AWS::IAM::Role", z.unknown(), from);
   const statements = policiesOf(from).flatMap((policy) => policy.statements);
   const logGroups = resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from);
   const propertiesOf = (id: FunctionId) =>
@@ -104,9 +80,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       functions.filter(({ logicalId }) => logicalId === functionOf(id)),
       id,
     ).properties;
-
-  // Of the service's stack; imports have one of their own.
-  const onlyInStage: readonly OptionalFunctionId[] = stage === "prod" ? ["releases/check"] : [];
 
   test(`no function of ${stage} runs for longer than API Gateway, or the lease on its job, waits`, () => {
     const late = functionIds.filter((id) => propertiesOf(id).Timeout > maxSeconds(id));
@@ -138,11 +111,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
         roles.filter(({ logicalId }) => logicalId === properties.Role["Fn::GetAtt"][0]),
         "roles",
       );
-      expect(role.properties.AssumeRolePolicyDocument.Statement[0].Principal.Service).toBe(
-        "lambda.amazonaws.com",
-      );
-      expect(role.properties.ManagedPolicyArns).toBeUndefined();
-
       const logGroup = arnOf(properties.LoggingConfig.LogGroup.Ref);
       const consumed = consumes === undefined ? [] : [consumes];
       const messages = queueNames.length + consumed.length === 0 ? [] : ["Decrypt", "GenerateDataKey"];
@@ -196,35 +164,25 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   });
 
   test(`no policy of ${stage} has a resource with a wildcard except where AWS requires one`, () => {
-    const wide = statements
-      .filter(({ Resource }) => Resource.map(textOf).some((resource) => resource.includes("*")))
-      .map(({ Action, Resource }) => [
-        Action,
-        Resource.map(textOf).filter((resource) => resource.includes("*")),
-      ]);
-    const traced = [["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"]];
-    const released = functionIds
-      .filter((id) => id !== "keys/rotate")
-      .map((id) => `\${${functionOf(id)}.Arn}:*`);
-    const versions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
-    const shifting = Array.from({ length: Math.ceil(released.length / maxGroupsOfRole) }, (_, role) => [
-      versions,
-      released.slice(role * maxGroupsOfRole, (role + 1) * maxGroupsOfRole).sort(),
-    ]);
-    expect(wide.map((one) => JSON.stringify(one)).sort()).toEqual(
-      (stage === "dev"
+    const wide = statements.filter(({ Resource }) =>
+      Resource.map(textOf).some((resource) => resource.includes("*")),
+    );
+    expect([...new Set(wide.flatMap(({ Action }) => Action))].sort()).toEqual(
+      stage === "dev"
         ? []
         : [
-            ...[...functionIds, ...onlyInStage].map(() => traced),
-            // Each role of CodeDeploy shifts four functions; numbers of versions are not known before there is one.
-            ...shifting,
-            ...shifting.map(() => [["cloudwatch:DescribeAlarms"], ["*"]]),
-            [["lambda:InvokeFunction"], released.sort()],
-          ]
-      )
-        .map((one) => JSON.stringify(one))
-        .sort(),
+            "cloudwatch:DescribeAlarms",
+            // Numbers of versions are not known before there is one.
+            "lambda:GetAlias",
+            "lambda:GetProvisionedConcurrencyConfig",
+            "lambda:InvokeFunction",
+            "lambda:UpdateAlias",
+            "xray:PutTelemetryRecords",
+            "xray:PutTraceSegments",
+          ],
     );
+    const everything = wide.filter(({ Resource }) => Resource.includes("*")).flatMap(({ Action }) => Action);
+    expect(everything.filter((action) => action.startsWith("lambda:"))).toEqual([]);
   });
 
   test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {
@@ -275,17 +233,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       "localhost",
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
-  });
-});
-
-test("the setting reservedConcurrency reserves executions for the named functions alone", () => {
-  const made = resourcesOf("AWS::Lambda::Function", functionProperties, configured).flatMap(
-    ({ logicalId, properties: { ReservedConcurrentExecutions: count } }) =>
-      count === undefined ? [] : [[logicalId, count]],
-  );
-  expect(Object.fromEntries(made)).toEqual({
-    [functionOf("profile/authenticate")]: 50,
-    [functionOf("population-density/deliver")]: 50,
   });
 });
 

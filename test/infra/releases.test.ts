@@ -130,12 +130,3 @@ describe("what callers reach is released", () => {
     }
   });
 });
-
-test("a release at once gets all requests and ignores alarms", () => {
-  for (const id of released) {
-    const { properties } = groupOf(id, configured);
-    expect(properties.DeploymentConfigName).toBe("CodeDeployDefault.LambdaAllAtOnce");
-    expect(properties.AlarmConfiguration).toEqual({ Alarms: [], Enabled: false });
-    expect(properties.AutoRollbackConfiguration.Events).not.toContain("DEPLOYMENT_STOP_ON_ALARM");
-  }
-});

@@ -10,7 +10,6 @@ import { type SharedName, someSettings } from "./shared-templates.ts";
 import {
   arnOf,
   attribute,
-  configured,
   deployed,
   eachStage,
   only,
@@ -30,7 +29,6 @@ const replica = z.object({
   DeletionProtectionEnabled: z.boolean(),
   PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }),
   SSESpecification: z.unknown().optional(),
-  TableClass: z.string().optional(),
   Tags: z.array(z.strictObject({ Key: z.string(), Value: z.string() })),
 });
 
@@ -46,59 +44,42 @@ describe.each(eachStage)("tables of %s", (stage, template) => {
   const made = resourcesOf("AWS::DynamoDB::GlobalTable", tableProperties, template);
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), template), "keys");
 
-  describe.each(declared.map((one) => [one.name, one] as const))("%s", (name, described) => {
-    const { ephemeral = false, reimportable = false, personalData } = described;
-    const table = only(
-      made.filter(({ logicalId }) => logicalId === tableOf(name)),
-      name,
-    );
+  const described = declared.map((one) => ({
+    ...one,
+    table: only(
+      made.filter(({ logicalId }) => logicalId === tableOf(one.name)),
+      one.name,
+    ),
+  }));
 
-    test(`the table ${name} of ${stage} is retained and backed up unless its items can be made again`, () => {
+  test(`every table of ${stage} is retained, protected and backed up unless its items can be made again`, () => {
+    for (const { name, ephemeral = false, reimportable = false, table } of described) {
       const isKept = stage === "prod" && !ephemeral;
       const [{ PointInTimeRecoverySpecification, DeletionProtectionEnabled }] = table.properties.Replicas;
-      expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled).toBe(isKept && !reimportable);
-      expect(DeletionProtectionEnabled).toBe(isKept);
+      expect(PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled, name).toBe(isKept && !reimportable);
+      expect(DeletionProtectionEnabled, name).toBe(isKept);
       const policy = isKept ? "Retain" : "Delete";
-      expect(table).toMatchObject({ deletionPolicy: policy, updateReplacePolicy: policy });
-    });
+      expect(table, name).toMatchObject({ deletionPolicy: policy, updateReplacePolicy: policy });
+    }
+  });
 
-    test(`the table ${name} of ${stage} is encrypted with the stack's key exactly if it has personal data`, () => {
-      const [ofRegion] = table.properties.Replicas;
-      const { SSESpecification } = table.properties;
-      expect(SSESpecification).toEqual(personalData ? { SSEEnabled: true, SSEType: "KMS" } : undefined);
-      expect(ofRegion.SSESpecification).toEqual(
+  test(`exactly the tables of ${stage} with personal data are encrypted with the stack's key`, () => {
+    for (const { name, personalData, table } of described) {
+      const { SSESpecification, Replicas } = table.properties;
+      expect(SSESpecification, name).toEqual(personalData ? { SSEEnabled: true, SSEType: "KMS" } : undefined);
+      expect(Replicas[0].SSESpecification, name).toEqual(
         personalData ? { KMSMasterKeyId: arnOf(key.logicalId) } : undefined,
       );
-    });
+    }
+  });
 
-    test(`the table ${name} of ${stage} has the stage's tags, and is cheap to keep if hardly ever read`, () => {
-      const [{ Tags, TableClass }] = table.properties.Replicas;
-      expect(Tags).toEqual([
+  test(`every table of ${stage} has the stage's tags`, () => {
+    for (const { name, table } of described) {
+      expect(table.properties.Replicas[0].Tags, name).toEqual([
         { Key: "service", Value: "network-capabilities" },
         { Key: "stage", Value: stage },
       ]);
-      expect(TableClass).toBe(name === "access-records" ? "STANDARD_INFREQUENT_ACCESS" : undefined);
-    });
-  });
-});
-
-test("warmThroughput warms a table with its indexes, and no other", () => {
-  const warm = z.object({ ReadUnitsPerSecond: z.number(), WriteUnitsPerSecond: z.number() }).optional();
-  const properties = z.object({
-    TableName: z.string(),
-    WarmThroughput: warm,
-    GlobalSecondaryIndexes: z.array(z.object({ WarmThroughput: warm })).default([]),
-  });
-  const warmed = resourcesOf("AWS::DynamoDB::GlobalTable", properties, configured).flatMap(
-    ({ properties: { TableName, WarmThroughput, GlobalSecondaryIndexes: indexes } }) => {
-      const all = [WarmThroughput, ...indexes.map((index) => index.WarmThroughput)];
-      return all.some((one) => one !== undefined) ? [[TableName, all]] : [];
-    },
-  );
-  const jobs = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 8_000 };
-  expect(Object.fromEntries(warmed)).toEqual({
-    [tableNameOf("densities", "prod")]: [{ ReadUnitsPerSecond: 30_000, WriteUnitsPerSecond: 4_000 }],
-    [tableNameOf("density-jobs", "prod")]: [jobs, jobs, jobs, jobs],
+    }
   });
 });
 
