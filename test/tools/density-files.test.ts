@@ -106,9 +106,3 @@ test("GDAL reads the GeoJSON and the CSV of ncs density with geometry and times"
   const centres = rows.map(({ geohash }) => boxOf(geohash)).map((box) => (box.west + box.east) / 2);
   expect(extent?.[0]).toBeCloseTo(Math.min(...centres), 5);
 });
-
-test("ncs density names the files that it can write when it is given another", async () => {
-  const { code, stderr } = await runNcs(["density", "--out", join(folder.path, "lyon.shp")]);
-  expect(code).toBe(1);
-  expect(stderr).toContain("--out must be a file that ends in .csv, .geojson, .parquet");
-});

@@ -1,39 +1,26 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { densityImports } from "../../functions/population-density/import/store/tables.ts";
-import { densities } from "../../functions/population-density/tiles/table.ts";
-import { outputNames, tableOutput } from "../../infra/output-names.ts";
-import { stackName } from "../../infra/stack-names.ts";
-import { tableVariable } from "../../shared/table.ts";
+import { outputNames } from "../../infra/output-names.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { freshTile } from "../support/densities.ts";
 import { runNcs } from "../support/ncs.ts";
+import { stackOutputs, useShell } from "../support/operator.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 
 const folder = useOwnFolder();
 beforeAll(() => useTables());
+let outputs: string;
 beforeEach(async () => {
   await useOwnDensityTables();
-  // The command sets them to what the stack has.
-  for (const name of ["CACHE_SECONDS", "DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
+  outputs = await folder.write("outputs.json", stackOutputs({ [outputNames.densityPrecisions]: "7" }));
+  useShell();
 });
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-async function outputsOf(): Promise<string> {
-  const outputs = {
-    [tableOutput(densities)]: process.env[tableVariable(densities)],
-    [tableOutput(densityImports)]: process.env[tableVariable(densityImports)],
-    [outputNames.densityK]: "10",
-    [outputNames.densityPrecisions]: "7",
-  };
-  return await folder.write("outputs.json", { [stackName]: outputs });
-}
+afterEach(() => vi.unstubAllEnvs());
 
 async function importCounts(rows: readonly string[], ...options: string[]) {
   const counts = await folder.write("counts.csv", ["geohash,startTime,people", ...rows].join("\n"));
-  const stack = ["--outputs", await outputsOf()];
-  return await runNcs(["import", "density", counts, "--coverage", "rows", ...stack, ...options]);
+  return await runNcs(
+    ["import", "density", counts, "--coverage", "rows", "--outputs", outputs].concat(options),
+  );
 }
 
 test("ncs list densities prints the calendar of the imports, how far typical weekdays were from each day, and how it was judged", async () => {
@@ -47,7 +34,7 @@ test("ncs list densities prints the calendar of the imports, how far typical wee
   // The same local hour a week later, in winter.
   await importCounts([`${cell},2026-10-26T07:00:00Z,125`]);
 
-  const { stdout } = await runNcs(["list", "densities", "--outputs", await outputsOf()]);
+  const { stdout } = await runNcs(["list", "densities", "--outputs", outputs]);
   expect(stdout.split("\n")).toEqual([
     "observed until:   2026-10-26",
     "precisions:       7",

@@ -1,43 +1,26 @@
 import { writeArrayBuffer } from "geotiff";
 import { latLngToCell } from "h3-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { tables } from "../../functions/areas.ts";
-import { outputNames, tableOutput } from "../../infra/output-names.ts";
+import { outputNames } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { tableVariable } from "../../shared/table.ts";
 import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
 import { curveOf } from "../../tools/import/density/population/curve.ts";
 import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/population/points.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { runNcs } from "../support/ncs.ts";
+import { stackOutputs, useShell } from "../support/operator.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
-import { sharedService } from "../support/service.ts";
-
-/** As the tables were filled with the demo data. */
-const publishing = { [outputNames.densityK]: "10", [outputNames.densityPrecisions]: "3-7" };
 
 const folder = useOwnFolder();
 let outputs: string;
 beforeAll(async () => {
-  const names = tables.map((table) => [
-    tableOutput(table),
-    sharedService.tableNames[tableVariable(table)] ?? "",
-  ]);
-  outputs = await folder.write("outputs.json", {
-    [stackNames.dev]: {
-      ...Object.fromEntries(names),
-      ...publishing,
-      [outputNames.apiAddress]: "https://api.example.com/dev/",
-    },
-  });
+  const { apiAddress } = outputNames;
+  outputs = await folder.write(
+    "outputs.json",
+    stackOutputs({ [apiAddress]: "https://api.example.com/dev/" }),
+  );
 });
-beforeEach(() => {
-  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
-  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
-  for (const table of tables) vi.stubEnv(tableVariable(table), "");
-  for (const name of ["DENSITY_K", "DENSITY_PRECISIONS"]) vi.stubEnv(name, undefined);
-});
+beforeEach(() => useShell());
 afterEach(() => vi.unstubAllEnvs());
 
 async function all(points: PopulationFile): Promise<PopulatedPoint[]> {

@@ -1,12 +1,10 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { tables } from "../../functions/areas.ts";
-import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { tableVariable } from "../../shared/table.ts";
 import { useOwnTable } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
+import { stackOutputs, useShell } from "../support/operator.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
-import { sharedService } from "../support/service.ts";
 
 const folder = useOwnFolder();
 let outputs: string;
@@ -14,16 +12,11 @@ let outputs: string;
 beforeAll(async () => {
   // All of a table is listed, and other tests store what no command would have stored.
   for (const table of tables) await useOwnTable(table);
-  const names = tables.map((table) => [tableOutput(table), process.env[tableVariable(table)] ?? ""]);
+  const own = stackOutputs();
   vi.unstubAllEnvs();
-  outputs = await folder.write("outputs.json", { [stackNames.dev]: Object.fromEntries(names) });
+  outputs = await folder.write("outputs.json", own);
 });
-beforeEach(() => {
-  const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
-  for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", sharedService.databaseEndpoint);
-  for (const table of tables) vi.stubEnv(tableVariable(table), "");
-});
+beforeEach(() => useShell());
 afterEach(() => vi.unstubAllEnvs());
 
 const unique = Date.now() % 1e8;
@@ -111,10 +104,4 @@ test("ncs export writes a login without the hash of its password", async () => {
   const { stdout } = await runNcs(["export", "profiles", "--outputs", outputs]);
   expect(stdout).toContain(`Leaver-${unique}@Example.com`);
   expect(stdout).not.toMatch(/passwordHash|scrypt/);
-});
-
-test("ncs delete exits with 1 and asks what to delete when nothing is named", async () => {
-  const { code, stderr } = await runNcs(["delete", "devices", "--outputs", outputs]);
-  expect(code).toBe(1);
-  expect(stderr).toBe("say what to delete: subscriptions, or phone numbers, or --file FILE\n");
 });

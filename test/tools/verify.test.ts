@@ -140,15 +140,6 @@ test("scenarios skips requests without a login, and names the login that they ne
   });
 });
 
-test.each([
-  [["verify", "http://127.0.0.1:2"], "does not answer (ECONNREFUSED)"],
-  [["verify", "http://127.0.0.1:2", "--only", "nothing-is-called-so"], "no scenario has such a name"],
-])("ncs %j exits with 1 and the reason", async (args, reason) => {
-  const { code, stderr } = await runNcs(args);
-  expect(code).toBe(1);
-  expect(stderr).toContain(reason);
-});
-
 test("ncs call sends an operation by its name, with each parameter in its place", async () => {
   const at = ["--url", sharedService.url, "--as", "app@example.com"];
   const found = await runNcs(["call", "getQosProfile", '{"name":"QOS_E"}', ...at]);
