@@ -1,19 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { assemblySources } from "../../tools/assembly.ts";
 import { keptFolder } from "../../tools/build-cache.ts";
 import { demoSources } from "../../tools/local/demo-tables.ts";
@@ -31,133 +24,107 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-const sources = ["sources", "lock.json"];
-const kept = (settings = "") => keptFolder("made", { sources, settings, project });
+const kept = (settings = "") => keptFolder("made", { sources: ["sources", "lock.json"], settings, project });
 const cache = () => join(project, "node_modules", ".cache", "network-capabilities");
 
-/** A new folder, with a file unless it is to be empty. */
-function folder(content?: string): string {
+function keep(content: string, folder = kept()): void {
   const path = mkdtempSync(join(project, "folder-"));
-  if (content !== undefined) writeFileSync(join(path, "file"), content);
-  return path;
+  writeFileSync(join(path, "file"), content);
+  folder.keep(path);
 }
 
+/** The content of the file that is restored, if one is. */
 function restored(settings = ""): string | undefined {
-  const path = folder();
+  const path = mkdtempSync(join(project, "folder-"));
   const isRestored = kept(settings).restore(path);
   expect(readdirSync(path)).toEqual(isRestored ? ["file"] : []);
   return isRestored ? readFileSync(join(path, "file"), "utf8") : undefined;
 }
 
-/** The file of an entry of the cache, wherever it is in there. */
-function fileIn(entry: string): string {
-  const found = readdirSync(entry, { recursive: true, encoding: "utf8" });
-  return join(entry, found.find((path) => basename(path) === "file") ?? "none");
-}
-
-function emptyFolder(path: string): void {
-  rmSync(path, { recursive: true });
-  mkdirSync(path);
-}
-
-describe("a folder that is kept", () => {
-  test("a kept folder is restored for the same sources and settings only", () => {
-    expect(restored()).toBeUndefined();
-    kept().keep(folder("first"));
-
-    expect(restored()).toBe("first");
-    expect(restored("other")).toBeUndefined();
-  });
-
-  test.each<[string, () => void]>([
-    ["is changed", () => writeFileSync(join(project, "sources", "one.ts"), "2")],
-    ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
-    ["that was missing is there", () => writeFileSync(join(project, "lock.json"), "")],
-    ["is removed", () => rmSync(join(project, "sources", "one.ts"))],
-  ])("a kept folder is not restored when a source %s", (_, change) => {
-    kept().keep(folder("first"));
-    change();
-    expect(restored()).toBeUndefined();
-  });
-
-  test("a folder is not kept when a source changed while it was made", () => {
-    const before = kept();
-    writeFileSync(join(project, "sources", "one.ts"), "2");
-    before.keep(folder("made of 2"));
-
-    expect(restored()).toBeUndefined();
-    writeFileSync(join(project, "sources", "one.ts"), "1");
-    expect(restored()).toBeUndefined();
-  });
-
-  test.each<[string, (entry: string) => void]>([
-    ["a file of it is cut", (entry) => truncateSync(fileIn(entry), 2)],
-    ["a file of it is gone", (entry) => rmSync(fileIn(entry))],
-    ["all of its files are gone", (entry) => rmSync(dirname(fileIn(entry)), { recursive: true })],
-    ["it is empty", (entry) => emptyFolder(entry)],
-    [
-      "it is a file",
-      (entry) => {
-        rmSync(entry, { recursive: true });
-        writeFileSync(entry, "");
-      },
-    ],
-  ])("a kept folder is removed and can be kept again when %s", (_, damage) => {
-    kept().keep(folder("first"));
-    const [entry = ""] = readdirSync(cache());
-    damage(join(cache(), entry));
-
-    expect(restored()).toBeUndefined();
-    expect(readdirSync(cache())).toEqual([]);
-    kept().keep(folder("second"));
-    expect(restored()).toBe("second");
-  });
-
-  test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {
-    const program = `
-      import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-      import { keptFolder } from "../../tools/build-cache.ts";
-      const [project] = process.argv.slice(2);
-      let restored = 0;
-      for (let round = 0; round < ${runs(40, 15)}; round++) {
-        const kept = keptFolder("made", { sources: ["sources"], settings: String(round % 7), project });
-        const path = mkdtempSync(project + "/run-");
-        if (kept.restore(path)) restored += 1;
-        else {
-          if (readdirSync(path).length > 0) throw new Error("half a folder was left");
-          for (let file = 0; file < 20; file++) writeFileSync(path + "/" + file, "");
-          kept.keep(path);
-        }
-        if (readdirSync(path).length !== 20) throw new Error("half a folder was restored");
-        rmSync(path, { recursive: true });
-      }
-      console.log(restored);`;
-    const outfile = join(project, "run.mjs");
-    const stdin = { contents: program, resolveDir: join(repository, "test", "tools") };
-    // Compiled once, and not by each of the runs.
-    await build({ stdin, outfile, bundle: true, platform: "node", format: "esm" });
-    const programs = [1, 2, 3, 4].map(async () => {
-      const child = spawn(process.execPath, [outfile, project], { cwd: repository });
-      let output = "";
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          output += text;
-        });
-      }
-      await once(child, "close");
-      return output.trim();
-    });
-
-    for (const output of await Promise.all(programs)) expect(output).toMatch(/^\d+$/);
-  }, 60_000);
+test("a kept folder is restored for the same sources and settings only", () => {
+  expect(restored()).toBeUndefined();
+  keep("first");
+  expect(restored()).toBe("first");
+  expect(restored("other")).toBeUndefined();
 });
+
+test.each<[string, () => void]>([
+  ["is changed", () => writeFileSync(join(project, "sources", "one.ts"), "2")],
+  ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
+  ["that was missing is there", () => writeFileSync(join(project, "lock.json"), "")],
+  ["is removed", () => rmSync(join(project, "sources", "one.ts"))],
+])("a kept folder is not restored, and one that is being made not kept, when a source %s", (_, change) => {
+  keep("first");
+  const before = kept("being made");
+  change();
+  keep("second", before);
+  expect([restored(), restored("being made")]).toEqual([undefined, undefined]);
+});
+
+test.each<[string, (entry: string) => void]>([
+  ["a file of it is cut", (entry) => writeFileSync(join(entry, "files", "file"), "fi")],
+  ["a file of it is gone", (entry) => rmSync(join(entry, "files", "file"))],
+  ["all of its files are gone", (entry) => rmSync(join(entry, "files"), { recursive: true })],
+  [
+    "it is a file",
+    (entry) => {
+      rmSync(entry, { recursive: true });
+      writeFileSync(entry, "");
+    },
+  ],
+])("a kept folder is removed and can be kept again when %s", (_, damage) => {
+  keep("first");
+  const [entry = ""] = readdirSync(cache());
+  damage(join(cache(), entry));
+
+  expect(restored()).toBeUndefined();
+  expect(readdirSync(cache())).toEqual([]);
+  keep("second");
+  expect(restored()).toBe("second");
+});
+
+test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {
+  const contents = `
+    import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+    import { keptFolder } from "../../tools/build-cache.ts";
+    const [project] = process.argv.slice(2);
+    let restored = 0;
+    for (let round = 0; round < ${runs(40, 15)}; round++) {
+      const kept = keptFolder("made", { sources: ["sources"], settings: String(round % 7), project });
+      const path = mkdtempSync(project + "/run-");
+      if (kept.restore(path)) restored += 1;
+      else {
+        if (readdirSync(path).length > 0) throw new Error("half a folder was left");
+        for (let file = 0; file < 20; file++) writeFileSync(path + "/" + file, "");
+        kept.keep(path);
+      }
+      if (readdirSync(path).length !== 20) throw new Error("half a folder was restored");
+      rmSync(path, { recursive: true });
+    }
+    console.log(restored);`;
+  const outfile = join(project, "run.mjs");
+  const stdin = { contents, resolveDir: join(repository, "test", "tools") };
+  // Compiled once, and not by each of the runs.
+  await build({ stdin, outfile, bundle: true, platform: "node", format: "esm" });
+  const programs = [1, 2, 3, 4].map(async () => {
+    const child = spawn(process.execPath, [outfile, project], { cwd: repository });
+    const [stdout, stderr] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    return stdout + stderr;
+  });
+
+  for (const output of await Promise.all(programs)) expect(output).toMatch(/^\d+\n$/);
+}, 60_000);
 
 /** Files of the project that a program imports, itself among them, and those they import. */
 function filesOf(program: string): string[] {
   const found = new Set([join(repository, program)]);
   for (const file of found) {
-    const text = readFileSync(file, "utf8");
-    for (const [, path] of text.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+)"/g)) {
+    const source = readFileSync(file, "utf8");
+    for (const [, path] of source.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+)"/g)) {
       if (path !== undefined) found.add(join(dirname(file), path));
     }
   }
