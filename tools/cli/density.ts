@@ -1,14 +1,13 @@
-import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
-import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
 import type { DensityRow } from "./geo-parquet.ts";
 import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
 import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
+import { writeOut } from "./write-out.ts";
 
 interface DensityOptions extends CallerOptions {
   readonly out: string;
@@ -55,9 +54,7 @@ export function addDensity(command: Command, _: Print, note: Print): void {
       const body = await response.text();
       if (!response.ok) throw new Error(`the service answered ${response.status}: ${body}`);
       const bytes = await file.bytesOf(body);
-      await writeFile(options.out, bytes).catch((error: unknown) => {
-        throw isFileError(error) ? new Error(`--out: ${options.out} ${unwritable(error.code)}`) : error;
-      });
+      await writeOut(options.out, bytes);
       note(`wrote ${options.out}: ${bytes.length} bytes, ${response.headers.get("x-area-status")}`);
     });
 }

@@ -1,9 +1,8 @@
-import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useStack } from "./stack.ts";
+import { connectStack } from "./stack.ts";
+import { writeOut } from "./write-out.ts";
 
 interface DescribeOptions extends StackOptions {
   readonly out: string;
@@ -19,17 +18,9 @@ export function addDescribe(describing: Command, print: Print): void {
   withStackOptions(command)
     .requiredOption("--out <file.md>", "where to write the page")
     .action(async ({ out, ...options }: DescribeOptions) => {
-      await useStack(options);
-      const [{ describeDensities }, { checkConnection }, { densities }] = await Promise.all([
-        import("../import/density/describe-densities.ts"),
-        import("../../shared/aws/connection.ts"),
-        import("../../functions/population-density/tiles/table.ts"),
-      ]);
-      await checkConnection(densities);
-      const page = await describeDensities(new Date());
-      await writeFile(out, page).catch((error: unknown) => {
-        throw isFileError(error) ? new Error(`--out: ${out} ${unwritable(error.code)}`) : error;
-      });
+      await connectStack(options, "densities");
+      const { describeDensities } = await import("../import/density/describe-densities.ts");
+      await writeOut(out, await describeDensities(new Date()));
       print(`wrote ${out}`);
     });
 }

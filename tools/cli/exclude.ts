@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { isCalendarDate } from "../../shared/calendar.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useStack } from "./stack.ts";
+import { connectStack } from "./stack.ts";
 
 interface ExcludeOptions extends StackOptions {
   readonly undo?: boolean;
@@ -19,15 +19,11 @@ export function addExclude(excluding: Command, print: Print): void {
   withStackOptions(command)
     .option("--undo", "take the day back into typical weekdays")
     .action(async (date: string, { undo = false, ...options }: ExcludeOptions) => {
-      const stack = await useStack(options);
-      const [{ excludeDay }, { withPatientCalls }, { checkConnection }, { densityImports }] =
-        await Promise.all([
-          import("../../functions/population-density/import/publish/exclude-day.ts"),
-          import("../../shared/aws/patient-calls.ts"),
-          import("../../shared/aws/connection.ts"),
-          import("../../functions/population-density/import/store/tables.ts"),
-        ]);
-      await checkConnection(densityImports);
+      const stack = await connectStack(options, "density-imports");
+      const [{ excludeDay }, { withPatientCalls }] = await Promise.all([
+        import("../../functions/population-density/import/publish/exclude-day.ts"),
+        import("../../shared/aws/patient-calls.ts"),
+      ]);
       const { items, changed } = await withPatientCalls(() => excludeDay(date, !undo));
       const done = undo ? "is taken back into" : "stays out of";
       print(`${date} ${done} typical weekdays: ${changed} of ${items} items changed in ${stack}`);

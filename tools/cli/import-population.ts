@@ -4,7 +4,7 @@ import type { PopulationImport } from "../import/density/population/import-popul
 import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { printWhereToLook, usePublishingStack } from "./stack.ts";
+import { connectStack, printWhereToLook, usePublishingStack } from "./stack.ts";
 
 /** `ncs import population`: a public grid of residents, as densities of a typical week. */
 export function addImportPopulation(
@@ -35,7 +35,7 @@ export function addImportPopulation(
     .option("--precision <length>", "length of the geohashes", wholeNumber(3, 8), 7)
     .option("--dry-run", "read the file, check it against what is stored, and write nothing")
     .action(async (file: string, options: PopulationOptions) => {
-      const stack = await usePublishingStack(options);
+      const stack = await connectStack(options, "density-imports", usePublishingStack);
       const { people, peopleOutside, items, changed, extent } = await run(file, options);
       const found = `${Math.round(people)} people in the box, ${Math.round(peopleOutside)} outside`;
       print(
@@ -58,16 +58,12 @@ interface PopulationOptions extends StackOptions {
 }
 
 async function run(file: string, options: PopulationOptions) {
-  const [{ importPopulation }, { curveOf }, { withPatientCalls }, { checkConnection }, { densityImports }] =
-    await Promise.all([
-      import("../import/density/population/import-population.ts"),
-      import("../import/density/population/curve.ts"),
-      import("../../shared/aws/patient-calls.ts"),
-      import("../../shared/aws/connection.ts"),
-      import("../../functions/population-density/import/store/tables.ts"),
-    ]);
+  const [{ importPopulation }, { curveOf }, { withPatientCalls }] = await Promise.all([
+    import("../import/density/population/import-population.ts"),
+    import("../import/density/population/curve.ts"),
+    import("../../shared/aws/patient-calls.ts"),
+  ]);
   const curve = await curveOf(options.curve);
-  await checkConnection(densityImports);
   const { kind, bbox: box, precision, source, licence, dryRun: isDryRun = false } = options;
   return await withPatientCalls(() =>
     withProgress((show) =>

@@ -12,7 +12,7 @@ import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
-import { printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
+import { connectStack, printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
 
 const dryRunOption = [
   "--dry-run",
@@ -187,7 +187,7 @@ function addImportDensity(importing: Command, print: Print): void {
         print(`${rows} rows, ${changed} of ${items} items changed`);
         return;
       }
-      const stack = await usePublishingStack(options);
+      const stack = await connectStack(options, "density-imports", usePublishingStack);
       const { rows, items, changed, findings, extent } = await importHere(files, {
         ...wanted,
         isDryRun: options.dryRun,
@@ -233,20 +233,11 @@ async function importHere(
   files: readonly string[],
   wanted: WantedDensities & Pick<DensityImport, "isDryRun">,
 ): Promise<DensityImported> {
-  const [
-    { importDensity },
-    { configuredDensities },
-    { withPatientCalls },
-    { checkConnection },
-    { densityImports },
-  ] = await Promise.all([
+  const [{ importDensity }, { configuredDensities }, { withPatientCalls }] = await Promise.all([
     import("../import/density/import-density.ts"),
     import("../import/density/configured.ts"),
     import("../../shared/aws/patient-calls.ts"),
-    import("../../shared/aws/connection.ts"),
-    import("../../functions/population-density/import/store/tables.ts"),
   ]);
-  await checkConnection(densityImports);
   return await withPatientCalls(() =>
     withProgress((show) =>
       importDensity({

@@ -2,14 +2,14 @@ import type { Command } from "commander";
 import type { JobSummary } from "./job-operations.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useStack } from "./stack.ts";
+import { connectStack } from "./stack.ts";
 
 /** `ncs jobs`: pending and parked deliveries. */
 export function addJobs(jobs: Command, print: Print): void {
   withStackOptions(jobs.command("list"))
     .description("pending jobs, the oldest first, and messages in the parking queue")
     .action(async (options: StackOptions) => {
-      await connect(options);
+      await connectStack(options, "density-jobs");
       const { pendingJobs, parkedMessages } = await operations();
       const pending = await pendingJobs();
       for (const job of pending) print(lineOf(job));
@@ -24,7 +24,7 @@ export function addJobs(jobs: Command, print: Print): void {
   withStackOptions(jobs.command("show <operationId>"))
     .description("the state of a job, and the reason")
     .action(async (operationId: string, options: StackOptions) => {
-      await connect(options);
+      await connectStack(options, "density-jobs");
       const { jobSummary } = await operations();
       const job = await jobSummary(operationId);
       if (job === undefined) throw new Error(`no job ${operationId}`);
@@ -34,7 +34,7 @@ export function addJobs(jobs: Command, print: Print): void {
   withStackOptions(jobs.command("retry [operationIds...]"))
     .description("retry parked jobs, all if none is named; delete messages of jobs that have ended")
     .action(async (operationIds: string[], options: StackOptions) => {
-      await connect(options);
+      await connectStack(options, "density-jobs");
       const { retryParked } = await operations();
       const named = operationIds.length === 0 ? undefined : operationIds;
       const { retried, removed, missing } = await retryParked(named);
@@ -49,7 +49,7 @@ export function addJobs(jobs: Command, print: Print): void {
       const { caller } = options;
       if (operationIds.length === 0 && caller === undefined)
         throw new Error("expected operation ids or --caller");
-      await connect(options);
+      await connectStack(options, "density-jobs");
       const { releaseCaller, releaseJob } = await operations();
       if (caller !== undefined) print(`${await releaseCaller(caller)} places released`);
       const missing: string[] = [];
@@ -59,15 +59,6 @@ export function addJobs(jobs: Command, print: Print): void {
       }
       if (missing.length > 0) throw new Error(`not pending: ${missing.join(", ")}`);
     });
-}
-
-async function connect(options: StackOptions): Promise<void> {
-  await useStack(options);
-  const [{ densityJobs }, { checkConnection }] = await Promise.all([
-    import("../../functions/population-density/delivery/tables.ts"),
-    import("../../shared/aws/connection.ts"),
-  ]);
-  await checkConnection(densityJobs);
 }
 
 /** Loads the SDK's queues, which help does not need. */

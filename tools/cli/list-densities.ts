@@ -4,7 +4,7 @@ import type { DataSet } from "../../functions/population-density/tiles/data-set.
 import type { ToldQuality } from "../../functions/population-density/tiles/quality.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useStack } from "./stack.ts";
+import { connectStack } from "./stack.ts";
 
 interface ListOptions extends StackOptions {
   readonly json?: boolean;
@@ -18,16 +18,12 @@ export function addListDensities(listing: Command, print: Print): void {
     )
     .option("--json", "as one JSON object")
     .action(async ({ json = false, ...options }: ListOptions) => {
-      await useStack(options);
-      const [{ currentDataSet }, { currentQuality }, { toldQuality }, { checkConnection }, { densities }] =
-        await Promise.all([
-          import("../../functions/population-density/tiles/data-set-store.ts"),
-          import("../../functions/population-density/tiles/quality-store.ts"),
-          import("../../functions/population-density/tiles/quality.ts"),
-          import("../../shared/aws/connection.ts"),
-          import("../../functions/population-density/tiles/table.ts"),
-        ]);
-      await checkConnection(densities);
+      await connectStack(options, "densities");
+      const [{ currentDataSet }, { currentQuality }, { toldQuality }] = await Promise.all([
+        import("../../functions/population-density/tiles/data-set-store.ts"),
+        import("../../functions/population-density/tiles/quality-store.ts"),
+        import("../../functions/population-density/tiles/quality.ts"),
+      ]);
       const [dataSet, days] = [await currentDataSet(), (await currentQuality()).map(toldQuality)];
       if (json) print(JSON.stringify({ ...dataSet, quality: days }, undefined, 2));
       else if (dataSet === undefined) print("nothing was imported");

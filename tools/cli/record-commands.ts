@@ -6,7 +6,7 @@ import type { StoredRecord } from "../import/stored-records.ts";
 import { addListDensities } from "./list-densities.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useStack } from "./stack.ts";
+import { connectStack } from "./stack.ts";
 
 /** What identifies the records of each kind. */
 const identities: Readonly<Record<RecordKind, string>> = {
@@ -28,7 +28,7 @@ export function addList(listing: Command, print: Print, note: Print): void {
       .description(identities[kind])
       .action(async (options: StackOptions) => {
         let count = 0;
-        for await (const { identity } of storedIn(kind, await useStack(options), note)) {
+        for await (const { identity } of storedIn(kind, options, note)) {
           print(identity);
           count++;
         }
@@ -47,7 +47,7 @@ export function addExport(exporting: Command, print: Print, note: Print): void {
       )
       .action(async (options: StackOptions) => {
         let count = 0;
-        for await (const { content } of storedIn(kind, await useStack(options), note)) {
+        for await (const { content } of storedIn(kind, options, note)) {
           print(JSON.stringify(content));
           count++;
         }
@@ -66,9 +66,11 @@ export function addDelete(deleting: Command, print: Print): void {
       .action(async (named: string[], options: DeleteOptions) => {
         const all = [...new Set([...named, ...(await linesIn(options.file))])];
         if (all.length === 0) throw new Error(`say what to delete: ${identities[kind]}, or --file FILE`);
-        const stack = await useStack(options);
-        const [{ deleteRecords, tableOf }, { checkConnection }, { withPatientCalls }] = await load();
-        await checkConnection(tableOf(kind));
+        const stack = await connectStack(options, kind);
+        const [{ deleteRecords }, { withPatientCalls }] = await Promise.all([
+          import("../import/stored-records.ts"),
+          import("../../shared/aws/patient-calls.ts"),
+        ]);
         const isDryRun = options.dryRun === true;
         const missing = await withPatientCalls(() => deleteRecords(kind, all, isDryRun));
         const count = all.length - missing.length;
@@ -83,20 +85,11 @@ interface DeleteOptions extends StackOptions {
   readonly dryRun?: boolean;
 }
 
-async function* storedIn(kind: RecordKind, stack: string, note: Print): AsyncGenerator<StoredRecord> {
-  const [{ storedRecords, tableOf }, { checkConnection }] = await load();
-  await checkConnection(tableOf(kind));
+async function* storedIn(kind: RecordKind, options: StackOptions, note: Print): AsyncGenerator<StoredRecord> {
+  const stack = await connectStack(options, kind);
+  const { storedRecords } = await import("../import/stored-records.ts");
   note(`${kind} of ${stack}:`);
   yield* storedRecords(kind);
-}
-
-/** Loads the AWS SDK, which help does not need. */
-async function load() {
-  return await Promise.all([
-    import("../import/stored-records.ts"),
-    import("../../shared/aws/connection.ts"),
-    import("../../shared/aws/patient-calls.ts"),
-  ]);
 }
 
 async function linesIn(file: string | undefined): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
 import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { useDensityImport, useStack } from "./stack.ts";
+import { connectStack, useDensityImport } from "./stack.ts";
 
 /** `ncs import replay`: makes imports of densities again, as the journal has them. */
 export function addReplay(importing: Command, print: Print): void {
@@ -23,7 +23,7 @@ export function addReplay(importing: Command, print: Print): void {
       if (options.bucket !== undefined && options.outputs === undefined) {
         command.error("error: --bucket needs --outputs");
       }
-      const stack = await useStack(options);
+      const stack = await connectStack(options, "density-imports");
       const { imports, unfinished, items, changed } = await run(folder, options, print);
       if (unfinished.length > 0) {
         print(`left out, as they had not ended: ${unfinished.join(", ")}`);
@@ -49,14 +49,10 @@ async function run(
 ) {
   const bucket =
     source === undefined ? undefined : { source, stateMachineArn: await useDensityImport(outputs) };
-  const [{ replayImports }, { withPatientCalls }, { checkConnection }, { densityImports }] =
-    await Promise.all([
-      import("../import/density/replay.ts"),
-      import("../../shared/aws/patient-calls.ts"),
-      import("../../shared/aws/connection.ts"),
-      import("../../functions/population-density/import/store/tables.ts"),
-    ]);
-  await checkConnection(densityImports);
+  const [{ replayImports }, { withPatientCalls }] = await Promise.all([
+    import("../import/density/replay.ts"),
+    import("../../shared/aws/patient-calls.ts"),
+  ]);
   return await withPatientCalls(() =>
     replayImports({
       folder,

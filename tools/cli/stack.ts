@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
-import { tables } from "../../functions/areas.ts";
+import { type TableName, tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
 import { dataFormat } from "../../shared/data-format.ts";
@@ -23,6 +23,21 @@ export async function useStack(options: StackOptions): Promise<string> {
   const { name, variables } = await stackOf(options);
   Object.assign(process.env, variables);
   return name;
+}
+
+/**
+ * As `useStack`, and reads nothing before AWS has answered for a table.
+ * @throws {Error} that says what the shell lacks.
+ */
+export async function connectStack(
+  options: StackOptions,
+  table: TableName,
+  use: (options: StackOptions) => Promise<string> = useStack,
+): Promise<string> {
+  const stack = await use(options);
+  const { checkConnection } = await import("../../shared/aws/connection.ts");
+  for (const one of tables) if (one.name === table) await checkConnection(one);
+  return stack;
 }
 
 /**

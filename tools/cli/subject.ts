@@ -1,9 +1,8 @@
-import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { unwritable } from "../../shared/import/unreadable.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { useStack } from "./stack.ts";
+import { writeOut } from "./write-out.ts";
 
 interface ExportOptions extends StackOptions {
   readonly out?: string;
@@ -25,7 +24,7 @@ export function addSubject(subject: Command, print: Print, note: Print): void {
       const { subject: found, data } = await withPatientCalls(() => storedAbout(named));
       const text = exported(found, data, new Date());
       if (out === undefined) print(text);
-      else await writeNew(out, text);
+      else await writeOut(out, `${text}\n`, { flag: "wx", mode: 0o600 });
       note(`${sumOf(data.map(({ items }) => items.length))} items of ${stack}`);
     });
 
@@ -61,10 +60,4 @@ async function load() {
     import("../subject/erase.ts"),
     import("../../shared/aws/patient-calls.ts"),
   ]);
-}
-
-async function writeNew(file: string, text: string): Promise<void> {
-  await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`--out: ${file} ${unwritable(error.code)}`);
-  });
 }

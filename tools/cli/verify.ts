@@ -1,11 +1,10 @@
-import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import type { Findings } from "../verify/findings.ts";
 import type { ReportFormat } from "../verify/report.ts";
 import { addressForm, addressIn, type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
+import { writeOut } from "./write-out.ts";
 
 interface VerifyOptions extends StackOptions {
   readonly logins?: string;
@@ -69,7 +68,8 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (features !== undefined && (options.sink !== undefined || options.load)) {
         command.error("error: --sink and --load are of the contract's scenarios, not of --features");
       }
-      if (out !== undefined) await requireWritable(out);
+      // A wrong name is not found out at the end of the run.
+      if (out !== undefined) await writeOut(out, "");
       const findings = await findingsOf(base, options);
       const [{ countsOf }, { report }] = await Promise.all([
         import("../verify/findings.ts"),
@@ -77,7 +77,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       ]);
       const text = await report(findings, format);
       if (out === undefined) print(text);
-      else await writeFile(out, `${text}\n`);
+      else await writeOut(out, `${text}\n`);
       const { passed, failed, skipped } = countsOf(findings);
       const result = `${passed} passed, ${failed} failed, ${skipped} not run`;
       if (passed + failed + skipped === 0) throw new Error("no scenario has such a name");
@@ -87,16 +87,6 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (complete && skipped > 0) throw new Error(`the run is not complete: ${result}`);
       if (out !== undefined || format !== "text") note(result);
     });
-}
-
-/** Creates the report's file, so that a wrong name is not found out at the end of the run. */
-async function requireWritable(file: string): Promise<void> {
-  try {
-    await writeFile(file, "");
-  } catch (error) {
-    if (isFileError(error)) throw new Error(`--out: ${file} ${unwritable(error.code)}`, { cause: error });
-    throw error;
-  }
 }
 
 async function findingsOf(url: string, options: VerifyOptions): Promise<Findings> {

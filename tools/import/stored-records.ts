@@ -100,11 +100,6 @@ const kinds: Readonly<Record<RecordKind, StoredKind>> = {
   },
 };
 
-/** The table of a kind. */
-export function tableOf(kind: RecordKind): Table {
-  return kinds[kind].table;
-}
-
 /** All records of a kind, in no order. */
 export async function* storedRecords(kind: RecordKind): AsyncGenerator<StoredRecord> {
   const { table, read } = kinds[kind];
