@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type Assumptions, assumptions, costOf, totalOf } from "./cost-rules.ts";
+import { assumptions, costOf, totalOf } from "./cost-rules.ts";
 import type { Print } from "./print.ts";
 
 interface CostOptions {
   readonly densities: number;
   readonly others: number;
-  readonly recordDays: number;
 }
 
 /** `ncs cost`: what `prod` costs a month with the requests that are expected, by part. */
@@ -13,22 +12,18 @@ export function addCost(command: Command, print: Print): void {
   command
     .option("--densities <number>", "requests a second for densities, of all callers", rateOf, 0)
     .option("--others <number>", "requests a second of all others, of all callers", rateOf, 0)
-    .option("--record-days <days>", "ACCESS_RECORD_DAYS of the stage", rateOf, assumptions.recordDays)
     .addHelpText(
       "after",
       "\nOn average over a month, at list prices of us-east-1 without free tiers, discounts, support and tax. " +
         "What is assumed of a\nrequest: docs/limits-and-cost.md.",
     )
-    .action(({ densities, others, recordDays }: CostOptions) => {
-      const given: Assumptions = { ...assumptions, recordDays };
-      const requests = {
-        densities: densities * given.secondsOfMonth,
-        others: others * given.secondsOfMonth,
-      };
-      const cost = costOf(requests, given);
+    .action(({ densities, others }: CostOptions) => {
+      const { secondsOfMonth } = assumptions;
+      const requests = { densities: densities * secondsOfMonth, others: others * secondsOfMonth };
+      const cost = costOf(requests);
       for (const [part, dollars] of Object.entries(cost)) print(lineOf(part, dollars));
       print(lineOf("all, USD a month", totalOf(cost)));
-      const saved = totalOf(costOf(requests, { ...given, recordClass: "standard" })) - totalOf(cost);
+      const saved = totalOf(costOf(requests, { ...assumptions, recordClass: "standard" })) - totalOf(cost);
       if (saved > 0) print(lineOf("saved by infrequent access", saved));
     });
 }

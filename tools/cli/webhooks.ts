@@ -10,7 +10,6 @@ const webhookSecret =
 
 interface ListenOptions {
   readonly port: number;
-  readonly secret?: string;
 }
 
 /** `ncs webhooks`: the secrets that sign a caller's deliveries, and a receiver that verifies them. */
@@ -39,13 +38,15 @@ export function addWebhooks(webhooks: Command, print: Print, note: Print): void 
 
   webhooks
     .command("listen")
-    .description("be a sink on this machine, and print the deliveries that your secret has signed")
+    .description(
+      "be a sink on this machine, and print the deliveries that the secret in NCS_WEBHOOK_SECRET has signed",
+    )
     .option("--port <port>", "at 127.0.0.1", wholeNumber(0, 65_535), 8080)
-    .option("--secret <secret>", "as `ncs webhooks create` prints it; NCS_WEBHOOK_SECRET is read too")
-    .action(async ({ port, secret = process.env.NCS_WEBHOOK_SECRET }: ListenOptions) => {
-      if (!secret) throw new Error("give --secret, or NCS_WEBHOOK_SECRET: `ncs webhooks create` prints one");
+    .action(async ({ port }: ListenOptions) => {
+      const secret = process.env.NCS_WEBHOOK_SECRET;
+      if (!secret) throw new Error("set NCS_WEBHOOK_SECRET: `ncs webhooks create` prints one");
       if (!webhookSecret.test(secret)) {
-        throw new Error("the secret must be whsec_ and Base64, as `ncs webhooks create` prints it");
+        throw new Error("NCS_WEBHOOK_SECRET must be whsec_ and Base64, as `ncs webhooks create` prints it");
       }
       const { listenForDeliveries } = await import("./webhook-listener.ts");
       const { url } = await listenForDeliveries(secret, port, print, note);
