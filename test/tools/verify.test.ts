@@ -36,16 +36,8 @@ test("ncs verify exits with 0 when the service answers as its contract says", as
 
 test("ncs verify exits with 1 and reports failures as JSON when the service breaks its contract", async () => {
   const out = join(folder.path, "report.json");
-  const { code, stderr } = await runNcs([
-    "verify",
-    broken.url,
-    "--only",
-    "qos-profiles/",
-    "--report",
-    "json",
-    "--out",
-    out,
-  ]);
+  const options = ["--only", "qos-profiles/", "--report", "json", "--out", out];
+  const { code, stderr } = await runNcs(["verify", broken.url, ...options]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/does not answer as the contract says: \d+ passed, \d+ failed, \d+ not run\n$/);
   const report = JSON.parse(await readFile(out, "utf8"));
@@ -65,14 +57,8 @@ test("ncs verify --sink has densities delivered, and says so in the same report"
     0,
   );
   onTestFinished(async () => await sink.close());
-  const { code, stdout } = await runNcs([
-    "verify",
-    sharedService.url,
-    "--only",
-    "keys/",
-    "--sink",
-    `${sink.url}/densities`,
-  ]);
+  const options = ["--only", "keys/", "--sink", `${sink.url}/densities`];
+  const { code, stdout } = await runNcs(["verify", sharedService.url, ...options]);
   expect(stdout).toContain("ok       sink/densities-delivered\n");
   expect(code).toBe(0);
   expect(received).toEqual(["POST /densities"]);
@@ -162,13 +148,8 @@ test("ncs call sends an operation by its name, with each parameter in its place"
 test("ncs token exits with 1 and the code of the refusal when the password is wrong", async () => {
   process.env.NCS_PASSWORD = "wrong";
   onTestFinished(() => void delete process.env.NCS_PASSWORD);
-  const { code, stderr } = await runNcs([
-    "token",
-    "--as",
-    `nobody-${Date.now()}@example.com`,
-    "--url",
-    sharedService.url,
-  ]);
+  const nobody = ["--as", `nobody-${Date.now()}@example.com`];
+  const { code, stderr } = await runNcs(["token", ...nobody, "--url", sharedService.url]);
   expect(code).toBe(1);
   expect(stderr).toContain("401 UNAUTHENTICATED");
 });
