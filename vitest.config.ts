@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: availableParallelism() + 1,
     // Files that wait and files that compute in turn: in Vitest's order a run takes half as long again.
     sequence: { sequencer: WaitingInTurn },
-    // Each thread compiles the WebAssembly of Node.js anew. The threads that optimize it, and those that help to
+    // Each thread compiles the WebAssembly of Node.js again. The threads that optimize it, and those that help to
     // collect garbage, cost more than they save.
     execArgv: ["--liftoff-only", "--single-threaded-gc"],
     // What a file is compiled to is kept by its content: later runs compile it no more.

@@ -97,7 +97,7 @@ async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: stri
 
 /**
  * Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`, and puts the pages of
- * the console beside the function that serves them.
+ * the console next to the function that serves them.
  */
 export async function buildFunctions(bundles: string = defaultBundles, maps?: string): Promise<Bundled[]> {
   const bundling = bundledIds.map((id) => ({ file: handlerFile(id), outdir: join(bundles, id) }));

@@ -87,7 +87,7 @@ export async function readEvent(path: string): Promise<Pick<EventFile, "function
   }
   const now = new Date();
   const moved = replayedAt(event, now);
-  return { functionId, event: isForm(parsed.data.headers ?? {}) ? await signedAnew(moved, now) : moved };
+  return { functionId, event: isForm(parsed.data.headers ?? {}) ? await signedAgain(moved, now) : moved };
 }
 
 function isForm(headers: Readonly<Record<string, string>>): boolean {
@@ -98,7 +98,7 @@ function isForm(headers: Readonly<Record<string, string>>): boolean {
 }
 
 /** An event whose body is a form, with assertions of the demo's clients that are valid now. */
-async function signedAnew(event: unknown, now: Date): Promise<unknown> {
+async function signedAgain(event: unknown, now: Date): Promise<unknown> {
   const { success, data } = received.safeParse(event);
   if (!success || data.body === null || data.isBase64Encoded) return event;
   return { ...data, body: await withFreshAssertions(data.body, now) };

@@ -46,7 +46,7 @@ async function counts(path: string, date: string, people: Readonly<Record<number
   return await folder.write(path, `geohash,startTime,people\n${rows.join("\n")}\n`);
 }
 
-/** A box of some cells, beside the tile of the counts. */
+/** A box of some cells, outside the tile of the counts. */
 const box = { west: 8, south: 47, east: 8.004, north: 47.004 };
 
 /** Imports in every way: regions one by one, a correction, a raised K, a recount and a grid of residents. */

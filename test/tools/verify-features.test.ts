@@ -196,7 +196,7 @@ test("ncs verify takes cells that touch the area in any way and no others", () =
     { latitude: 45.75, longitude: 4.87 },
     { latitude: 45.76, longitude: 4.865 },
   ];
-  // Around the area, within it, beside it, far away, and none.
+  // Around the area, within it, next to it, far away, and no geohash.
   expect(
     ["u05kq", "u05kq9nd", "u05kqd5", "s0000", "u05a"].map((geohash) => isInArea(geohash, triangle)),
   ).toEqual([true, true, false, false, false]);

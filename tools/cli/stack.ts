@@ -203,7 +203,7 @@ export async function useDensityImport(path: string): Promise<string> {
   const { [outputNames.densityImportBucket]: bucket, [outputNames.densityImportStateMachine]: arn } =
     only ?? {};
   if (bucket === undefined || arn === undefined || others.length > 0) {
-    throw new Error(`${path} has not the outputs of one stack that was deployed with -c densityImport=true`);
+    throw new Error(`${path} lacks the outputs of one stack deployed with -c densityImport=true`);
   }
   await usePublishingStack({ outputs: path });
   process.env[bucketVariable] = bucket;

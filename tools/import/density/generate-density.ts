@@ -16,7 +16,7 @@ export interface DensityGeneration {
   readonly dates: readonly string[];
   /** Length of the geohashes. */
   readonly precision: number;
-  /** Path of a `.csv`. The box is written beside it as the covered area, in a `.geojson` of the same name. */
+  /** Path of a `.csv`. The box is written next to it as the covered area, in a `.geojson` of the same name. */
   readonly out: string;
 }
 
@@ -29,7 +29,7 @@ export async function generateDensity({ box, dates, precision, out }: DensityGen
   await writeFile(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
 }
 
-/** The path of the covered area beside rows. */
+/** The path of the covered area that belongs to rows. */
 export function coveragePathOf(out: string): string {
   return out.replace(/\.csv$/, ".geojson");
 }

@@ -95,7 +95,7 @@ export class SecretStore {
     if (versionId !== undefined && label !== undefined && !found.labels.has(label)) {
       throw new SecretsError(
         "InvalidRequestException",
-        "The version has not the staging label of the request.",
+        "The version lacks the staging label of the request.",
       );
     }
     return { ...describe(secret, id, found), value: found.value };

@@ -20,7 +20,7 @@ export const answerSteps: readonly Step[] = [
       const value = sentAnswer.headers.get(name);
       expectThat(
         value !== null && value === headers.get(sentName),
-        `the response has not the ${name} of the request`,
+        `the response lacks the ${name} of the request`,
       );
     },
   },

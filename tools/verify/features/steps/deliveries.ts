@@ -31,7 +31,7 @@ export const deliverySteps: readonly Step[] = [
       /^the request will have header "Authorization" set to "Bearer " \+ the value of the request property "(\$.+)"$/,
     run: (world, path = "") => {
       const isSent = delivered(world).headers.authorization === `Bearer ${world.sentValue(path)}`;
-      expectThat(isSent, "the delivery has not the token of the sink's credential");
+      expectThat(isSent, "the delivery lacks the token of the sink's credential");
     },
   },
   {
