@@ -4,19 +4,19 @@ import type { Plan } from "../plan.ts";
 import type { World } from "../world.ts";
 import { present } from "./answer.ts";
 import { installedLine } from "./devices.ts";
-import type { Step } from "./step.ts";
+import { on, type Step } from "./step.ts";
 
 /** Pseudonyms of devices. */
 export const pseudonymSteps: readonly Step[] = [
-  {
-    pattern: /^the response property "(\$.+)" exists and is equal to PPID(\d)$/,
-    run: async (world, path = "", number = "") => {
+  on(
+    /^the response property "(\$.+)" exists and is equal to PPID(\d)$/,
+    async (world, path = "", number = "") => {
       const value = present(world.sentAnswer.body, path);
       const planned = world.plan.equipment[`DEVICE${number}`]?.ppid;
       if (planned === undefined) await requirePseudonym(world, path, value, `DEVICE${number}`);
       else expectThat(value === planned, `the pseudonym is not PPID${number}`);
     },
-  },
+  ),
 ];
 
 /**
@@ -80,10 +80,8 @@ function guesses(world: World, device: string): ReadonlySet<string> {
     ...numbers.map((number) => createHmac(algorithm, client).update(number).digest()),
   ]);
   const encoded = (digest: Buffer) => [
-    digest.toString("hex"),
+    ...(["hex", "base64", "base64url"] as const).map((encoding) => digest.toString(encoding)),
     digest.toString("hex").toUpperCase(),
-    digest.toString("base64"),
-    digest.toString("base64url"),
   ];
   return new Set([...numbers, ...digests.flatMap(encoded)]);
 }
