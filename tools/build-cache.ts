@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   copyFileSync,
-  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -11,7 +10,6 @@ import {
   rmSync,
   statSync,
   utimesSync,
-  writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,13 +34,13 @@ export function cacheOf(project = root): string {
 /** A folder that can be made again. */
 export interface KeptFolder {
   /**
-   * Puts the kept files into an empty folder; `false` when none are kept for these sources, or not all of them are
-   * there any more. The folder is then empty.
+   * Puts the kept files into an empty folder; `false`, with the folder still empty, when none are kept for these sources
+   * or another program removes them meanwhile.
    */
   readonly restore: (folder: string) => boolean;
   /**
-   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them
-   * from then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
+   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
+   * then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
    */
   readonly keep: (folder: string) => void;
 }
@@ -56,26 +54,23 @@ interface Origin {
   readonly project?: string;
 }
 
-/**
- * A folder that depends on the current sources, the version of Node.js, and settings, if any. Each run gets one of its
- * own, so that it does not depend on what other runs make or remove.
- */
+/** A folder that depends on the current sources, the version of Node.js, and settings, if any. */
 export function keptFolder(name: string, origin: Origin): KeptFolder {
   const { project = root } = origin;
   const cache = cacheOf(project);
   const digest = digestOf(project, origin);
-  const entry = `${name}-${digest}`;
-  const kept = join(cache, entry);
+  const kept = join(cache, `${name}-${digest}`);
   return {
     restore: (folder) => {
-      if (!existsSync(kept)) return false;
-      if (restoreWhole(kept, folder)) {
+      try {
+        shareFiles(kept, folder);
         whereWritable(() => utimesSync(kept, new Date(), new Date()));
         return true;
+      } catch (error) {
+        if (!isFileError(error)) throw error;
+        for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true });
+        return false;
       }
-      for (const file of readdirSync(folder)) rmSync(join(folder, file), { recursive: true });
-      whereWritable(() => discard(cache, entry));
-      return false;
     },
     keep: (folder) => {
       if (digestOf(project, origin) !== digest) return;
@@ -83,13 +78,12 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
         mkdirSync(cache, { recursive: true });
         const copy = join(cache, `.${randomUUID()}`);
         try {
-          shareFiles(folder, join(copy, files));
-          writeFileSync(join(copy, sizes), sizesIn(folder));
+          shareFiles(folder, copy);
           renameSync(copy, kept);
         } catch (error) {
           rmSync(copy, { recursive: true, force: true });
-          // Another run has kept the same, and a third one may have discarded it since.
-          if (!hasCode(error, ["EEXIST", "ENOTEMPTY"]) && !existsSync(kept)) throw error;
+          // Another run has kept the same.
+          if (!hasCode(error, ["EEXIST", "ENOTEMPTY"])) throw error;
         }
         discardOld(cache, name);
       });
@@ -97,51 +91,32 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
   };
 }
 
-/** What an entry of the cache consists of: the files, and a list of their sizes. */
-const [files, sizes] = ["files", "sizes.json"];
-
-/** @returns false if files of the entry are missing, cut or cannot be read; then not all are in the folder. */
-function restoreWhole(kept: string, folder: string): boolean {
-  try {
-    shareFiles(join(kept, files), folder);
-    return readFileSync(join(kept, sizes), "utf8") === sizesIn(folder);
-  } catch (error) {
-    if (isFileError(error)) return false;
-    throw error;
-  }
-}
-
-function sizesIn(folder: string): string {
-  return JSON.stringify(filesOf(folder, ".").map((file) => [file, statSync(join(folder, file)).size]));
-}
-
 /** The same files in another folder, copied only where they cannot have a second name: on another disk, for example. */
 function shareFiles(from: string, to: string): void {
+  const entries = readdirSync(from, { withFileTypes: true });
   mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
+  for (const entry of entries) {
     const [here, there] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) shareFiles(here, there);
-    else shareFile(here, there);
+    else if (!isLinked(here, there)) copyFileSync(here, there);
   }
 }
 
-function shareFile(from: string, to: string): void {
+function isLinked(from: string, to: string): boolean {
   try {
     linkSync(from, to);
+    return true;
   } catch (error) {
-    if (!hasCode(error, ["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "ENOSYS"])) throw error;
-    copyFileSync(from, to);
+    if (hasCode(error, ["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "ENOSYS"])) return false;
+    throw error;
   }
 }
 
 function digestOf(project: string, { sources, settings = "" }: Origin): string {
   const hash = createHash("sha256").update(process.version).update(`\0${settings}`);
   for (const file of sources.flatMap((source) => filesOf(project, source))) {
-    hash.update(`\0${file}\0`).update(
-      createHash("sha256")
-        .update(readFileSync(join(project, file)))
-        .digest(),
-    );
+    const content = createHash("sha256").update(readFileSync(join(project, file)));
+    hash.update(`\0${file}\0`).update(content.digest());
   }
   return hash.digest("hex").slice(0, 16);
 }

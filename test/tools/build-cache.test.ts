@@ -25,7 +25,6 @@ beforeEach(() => {
 afterEach(() => rmSync(project, { recursive: true }));
 
 const kept = (settings = "") => keptFolder("made", { sources: ["sources", "lock.json"], settings, project });
-const cache = () => join(project, "node_modules", ".cache", "network-capabilities");
 
 function keep(content: string, folder = kept()): void {
   const path = mkdtempSync(join(project, "folder-"));
@@ -59,28 +58,6 @@ test.each<[string, () => void]>([
   change();
   keep("second", before);
   expect([restored(), restored("being made")]).toEqual([undefined, undefined]);
-});
-
-test.each<[string, (entry: string) => void]>([
-  ["a file of it is cut", (entry) => writeFileSync(join(entry, "files", "file"), "fi")],
-  ["a file of it is gone", (entry) => rmSync(join(entry, "files", "file"))],
-  ["all of its files are gone", (entry) => rmSync(join(entry, "files"), { recursive: true })],
-  [
-    "it is a file",
-    (entry) => {
-      rmSync(entry, { recursive: true });
-      writeFileSync(entry, "");
-    },
-  ],
-])("a kept folder is removed and can be kept again when %s", (_, damage) => {
-  keep("first");
-  const [entry = ""] = readdirSync(cache());
-  damage(join(cache(), entry));
-
-  expect(restored()).toBeUndefined();
-  expect(readdirSync(cache())).toEqual([]);
-  keep("second");
-  expect(restored()).toBe("second");
 });
 
 test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {
