@@ -1,44 +1,42 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
-import { readDefinitions } from "../../tools/verify/features/definitions.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { listen } from "../../tools/local/servers/listening-server.ts";
+import { Definition } from "../../tools/verify/features/definitions.ts";
 import { Unexpected } from "../../tools/verify/features/ending.ts";
 import { isInArea } from "../../tools/verify/features/geohash-in-area.ts";
-import { parseFeatures } from "../../tools/verify/features/parse-features.ts";
 import { readPlan } from "../../tools/verify/features/plan.ts";
-import { openSurroundings, stepOf, verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
+import { openReceiver } from "../../tools/verify/features/receiver.ts";
+import { stepOf, verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
 import { answerSteps } from "../../tools/verify/features/steps/answer.ts";
 import { cellSteps } from "../../tools/verify/features/steps/cells.ts";
 import { deliverySteps } from "../../tools/verify/features/steps/deliveries.ts";
-import { pseudonymSteps } from "../../tools/verify/features/steps/pseudonyms.ts";
+import { Tokens } from "../../tools/verify/features/tokens.ts";
 import { World } from "../../tools/verify/features/world.ts";
-import { openLockers } from "../support/lockers.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
+import { sharedService } from "../support/service.ts";
 
 const folder = new URL("features", import.meta.url).pathname;
 const planFile = join(folder, "plan.json");
-const plan = JSON.parse(readFileSync(planFile, "utf8"));
+const definitions = "docs";
 const temporary = useOwnFolder();
+const plan = JSON.parse(await readFile(planFile, "utf8"));
 /** Writes the plan of these tests with some members changed. */
 const planWith = (changes: object) => temporary.write("plan.json", { ...plan, ...changes });
-let lockers: ListeningServer;
-beforeAll(async () => {
-  lockers = await openLockers();
-});
-afterAll(() => lockers.close());
 
-const filesAt = (url: string, plan = planFile) => ({ url, features: folder, definitions: folder, plan });
+const tokenOf = (token: string) => ({ from: { token }, scopes: [] });
+const authorized = 'Given the header "Authorization" is set to a valid access token';
+const existing = 'Given the path param "name" is set by default to an existing QoS profile name';
+const sent = 'When the request "getQosProfile" is sent';
 
 /** A folder with one feature file, whose scenarios are about one resource. @param scenarios by tag. */
 async function writeFeature(
   name: string,
   scenarios: Readonly<Record<string, readonly string[]>>,
-  resource = "/lockers/v1/find",
+  resource = "/qualityondemand/qos-profiles/{name}",
 ): Promise<string> {
   const features = join(temporary.path, name);
   const written = Object.entries(scenarios).map(([tag, steps]) =>
@@ -48,68 +46,165 @@ async function writeFeature(
   return features;
 }
 
+/** The address of a server that is closed when the test ends. */
+async function serverOf(answer: RequestListener): Promise<string> {
+  const { url, close } = await listen(createServer(answer), 0);
+  onTestFinished(close);
+  return url;
+}
+
 test("ncs verify --features exits with 0 when a service answers as the features say", async () => {
-  const { code, stdout, stderr } = await runNcs([
-    "verify",
-    lockers.url,
-    ...["--features", folder, "--plan", planFile],
-  ]);
+  const args = ["--features", folder, "--plan", planFile, "--definitions", definitions];
+  const { code, stdout, stderr } = await runNcs(["verify", sharedService.url, ...args]);
   expect(stdout.split("\n").filter((line) => !line.startsWith("ok "))).toEqual([
-    "14 passed, 0 failed, 0 not run",
+    "4 passed, 0 failed, 0 not run",
     "",
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toContain("lockers/find_by_status example 2");
-  expect(stdout).toContain("lockers/identify ($.DEVICE is read as $.device");
-});
+  expect(stdout).toContain("demo/profiles_by_status example 2 ($.STATUS is read as $.status");
+}, 60_000);
 
 test("ncs verify fails every scenario of a server that answers 200 and {} to everything", async () => {
-  const empty = await listen(
-    createServer((_, response) => response.end("{}")),
-    0,
-  );
-  onTestFinished(() => empty.close());
-  const { outcomes } = await verifyFeatures(filesAt(empty.url));
+  const url = await serverOf((_, response) => response.end("{}"));
+  const plan = await planWith({ callers: { anyone: tokenOf("valid") } });
+  const { outcomes } = await verifyFeatures({ url, features: folder, definitions, plan });
   expect(outcomes.filter(({ failure }) => failure === undefined)).toEqual([]);
   const failures = Object.fromEntries(outcomes.map(({ name, failure }) => [name, failure]));
-  expect(failures["lockers/expired"]).toBe("expected 401, answered 200 (the response status code is 401)");
+  expect(failures["demo/profiles_expired"]).toBe(
+    "expected 401, answered 200 (the response status code is 401)",
+  );
 });
 
-test("every Then step of our own features accepts the right answer and refuses 599 with 12345 as its body", async () => {
-  const surroundings = await openSurroundings(filesAt(lockers.url));
-  onTestFinished(() => surroundings.receiver?.close());
-  const receiver = surroundings.receiver && { ...surroundings.receiver, delivery: async () => undefined };
-  const wrong = {
-    answer: { status: 599, headers: new Headers(), body: 12345 },
-    delivery: undefined,
-    surroundings: { ...surroundings, receiver },
+const cell = "/components/schemas/Cell";
+const definition = new Definition({
+  openapi: "3.0.3",
+  servers: [{ url: "{apiRoot}/cells/v1" }],
+  paths: {
+    "/{name}": {
+      post: {
+        operationId: "readCells",
+        responses: { 200: { content: { "application/json": { schema: { type: "array" } } } } },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Cell: {
+        type: "object",
+        required: ["geohash", "dataType"],
+        discriminator: {
+          propertyName: "dataType",
+          mapping: { ESTIMATE: "#/components/schemas/Estimate" },
+        },
+      },
+      Estimate: { allOf: [{ $ref: `#${cell}` }, { type: "object", required: ["people"] }] },
+    },
+  },
+});
+
+const [low, estimate] = [
+  { geohash: "u05kq9", dataType: "LOW" },
+  { geohash: "u05kq8", dataType: "ESTIMATE", people: 1 },
+];
+const startTime = "2026-11-20T08:00:00Z";
+
+/** Every sentence about an answer or a delivery, with a body that it accepts, and one that it refuses. */
+const sentences: [sentence: string, right: unknown, wrong?: unknown][] = [
+  ["the response status code is 200", {}],
+  ['the response header "x-correlator" has same value as the request header "x-correlator"', {}],
+  ['the response header "Content-Type" is "application/json"', {}],
+  [`the response body complies with the OAS schema at "${cell}"`, low],
+  [`each item of the response array complies with the OAS schema at "${cell}"`, [low, estimate]],
+  [`the response array has only one item which complies with the OAS schema at "${cell}"`, [low]],
+  ['each item of the response array, if any, has property "$[*].dataType" equal to LOW', [low]],
+  ["the response body is []", []],
+  ['the response property "$.hours" is an empty array', { hours: [] }],
+  ['the response includes property "$.hours"', { hours: [] }],
+  ['the response property "$.message" contains a user-friendly text', { message: "Not in this way." }],
+  ['the response property "$.status" is 404', { status: 404 }],
+  ['the value of response property "$.recycled" is false', { recycled: false }],
+  ['the response property "$.code" is "NONE" or "OTHER"', { code: "OTHER" }],
+  ['the response property "$.name" value is equal to the request body property "$.name"', { name: "sent" }],
+  ['the response property "$.name" value is equal to path param "name"', { name: "in the path" }],
+  ['the response property "$.imei" exists and is equal to IMEI1', { imei: plan.equipment.DEVICE1.imei }],
+  [
+    'the response property "$.tac", if present, is equal to TAC1',
+    { tac: plan.equipment.DEVICE1.tac },
+    { tac: 1 },
+  ],
+  ['the response property "$.at" exists and is a valid date-time in the past', { at: startTime }],
+  [
+    'the response property "$.at" is equal to or later than request body property "$.startTime"',
+    { at: startTime },
+  ],
+  [
+    'the response property "$.at" is equal to or earlier than request body property "$.startTime"',
+    { at: startTime },
+  ],
+  ['the response property "$[*].geohash" is a valid Geohash inside the request area', [low, estimate]],
+  ['there is at least one item in response property "$[*].dataType" equal to "LOW"', [estimate, low]],
+  [
+    'the response property "$[*]" items with property "dataType" == "ESTIMATE" have property "people"',
+    [low, estimate],
+  ],
+  ["there have been some problem processing the request asynchronously", {}],
+  ['the request with the response body will be received at the address of the request property "$.sink"', {}],
+  [
+    'the request will have header "Authorization" set to "Bearer " + the value of the request property "$.accessToken"',
+    {},
+  ],
+  ['the request will have property "$.id" equal to response property "$.id"', { id: "1" }],
+  [`the request body complies with the OAS schema at "${cell}"`, estimate],
+  [
+    'the request body will have property "$.status" equal to "FAILED" and includes property "$.statusInfo"',
+    { status: "FAILED", statusInfo: "" },
+  ],
+  ["the restricted QoS Profiles are returned in the response", [{ name: "VAULT" }]],
+  ["no restricted QoS Profile is included in the response", [{ name: "SMALL" }]],
+];
+
+test.each(sentences)("%s: is true of %j, and not of the status 599", async (text, right, wrong = 12345) => {
+  const delivery = { headers: { authorization: "Bearer for the sink" }, body: right, status: 204 };
+  let arriving: typeof delivery | undefined = delivery;
+  const receiver = { newSink: () => "", delivery: async () => arriving, close: async () => {} };
+  const surroundings = {
+    url: "",
+    plan: await readPlan(planFile),
+    definitions: [definition],
+    tokens: new Tokens("", plan, folder),
+    receiver,
+    learned: new Map(),
   };
-  for (const scenario of await parseFeatures(folder)) {
-    const world = new World(surroundings, scenario);
-    const steps = scenario.steps.map((step) => ({ ...step, ...stepOf(step.text) }));
-    for (const { arrange } of steps) arrange?.(world);
-    for (const { text, isOutcome, run } of steps) {
-      await run(world);
-      // A property that need not be there is not missing in 12345.
-      if (!isOutcome || text.includes("if present")) continue;
-      const { answer, delivery } = world;
-      Object.assign(world, wrong);
-      await expect((async () => await run(world))(), text).rejects.toBeInstanceOf(Unexpected);
-      Object.assign(world, { answer, delivery, surroundings });
-    }
-  }
+  const steps = [{ text: 'the request "readCells" is sent', isOutcome: false }];
+  const world = new World(surroundings, { name: "", title: "", steps });
+  world.useResource("/cells/v1/{name}");
+  world.headers.set("x-correlator", "ours");
+  world.pathParameters.name = "in the path";
+  world.installed = { simCard: "SIMCARD1", device: "DEVICE1" };
+  const { area } = plan.bodies.retrievePopulationDensity;
+  world.body = { name: "sent", startTime, area, sink: "", accessToken: "for the sink" };
+  const headers = new Headers({
+    "x-correlator": "ours",
+    "content-type": "application/json; charset=utf-8",
+  });
+  world.answer = { status: 200, headers, body: right };
+  world.delivery = delivery;
+  const { run } = stepOf(text);
+  await run(world);
+  world.answer = { status: 599, headers: new Headers(), body: wrong };
+  arriving = undefined;
+  world.delivery = undefined;
+  await expect((async () => await run(world))()).rejects.toBeInstanceOf(Unexpected);
 });
 
-test("our own features use every Then step that the runner knows", async () => {
-  const sentences = (await parseFeatures(folder)).flatMap(({ steps }) => steps.map(({ text }) => text));
-  const unused = [...answerSteps, ...cellSteps, ...deliverySteps, ...pseudonymSteps]
+test("the table of sentences has one for every Then step that the runner knows", () => {
+  const unused = [...answerSteps, ...cellSteps, ...deliverySteps]
     .map(({ pattern }) => pattern)
-    .filter((pattern) => !sentences.some((text) => pattern.test(text)));
+    .filter((pattern) => !sentences.some(([text]) => pattern.test(text)));
   expect(unused).toEqual([]);
 });
 
 test("ncs verify reports scenarios that cannot be run with the reason, and exits with 1 when none could be", async () => {
-  const sent = 'When the request "findLockers" is sent';
   const otherCaller =
     'Given the header "Authorization" is set to a valid access token obtained for a different device';
   const features = await writeFeature("unknown", {
@@ -117,8 +212,8 @@ test("ncs verify reports scenarios that cannot be run with the reason, and exits
     late: [otherCaller, sent, "Then the response status code is 200"],
   });
   const out = join(temporary.path, "report.xml");
-  const args = ["--features", features, "--definitions", folder, "--plan", planFile];
-  const { code, stdout, stderr } = await runNcs(["verify", lockers.url, ...args]);
+  const args = ["--features", features, "--definitions", definitions, "--plan", planFile];
+  const { code, stdout, stderr } = await runNcs(["verify", "http://127.0.0.1:2", ...args]);
   expect(stdout.split("\n")).toEqual([
     "not run  unknown/moon: no step is known for: the moon is full",
     expect.stringMatching(/^not run {2}unknown\/late: the plan has no devices\.otherCaller \(/),
@@ -129,22 +224,20 @@ test("ncs verify reports scenarios that cannot be run with the reason, and exits
     code: 1,
     stderr: "no scenario could be run: 0 passed, 0 failed, 2 not run\n",
   });
-  await runNcs(["verify", lockers.url, ...args, "--report", "junit", "--out", out]);
+  await runNcs(["verify", "http://127.0.0.1:2", ...args, "--report", "junit", "--out", out]);
   const xml = await readFile(out, "utf8");
   expect(xml).toContain('tests="2" failures="0" skipped="2"');
   expect(xml).toContain('name="moon"><skipped message="no step is known for: the moon is full"/>');
 });
 
 test("ncs verify --complete exits with 1 when a scenario could not be run although others passed", async () => {
-  const sent = 'When the request "findLockers" is sent';
-  const authorized = 'Given the header "Authorization" is set to a valid access token';
   const features = await writeFeature("partly", {
-    all: [authorized, sent, "Then the response status code is 200"],
+    all: [authorized, existing, sent, "Then the response status code is 404"],
     moon: [sent, "Then the moon is full"],
   });
-  const args = ["--features", features, "--definitions", folder, "--plan", planFile];
-  const { code } = await runNcs(["verify", lockers.url, ...args]);
-  const complete = await runNcs(["verify", lockers.url, ...args, "--complete"]);
+  const args = ["--features", features, "--definitions", definitions, "--plan", planFile];
+  const { code } = await runNcs(["verify", sharedService.url, ...args]);
+  const complete = await runNcs(["verify", sharedService.url, ...args, "--complete"]);
   expect(code).toBe(0);
   expect(complete).toMatchObject({
     code: 1,
@@ -155,12 +248,15 @@ test("ncs verify --complete exits with 1 when a scenario could not be run althou
 test.each([
   [["--features", folder], "--features and --plan need each other"],
   [["--plan", planFile], "--features and --plan need each other"],
-  [["--definitions", folder], "--definitions needs --features"],
+  [["--definitions", definitions], "--definitions needs --features"],
   [["--features", folder, "--plan", planFile, "--logins", planFile], "the plan says who sends the requests"],
   [["--features", join(folder, ".."), "--plan", planFile], "has no .feature file"],
   [["--features", "/nowhere", "--plan", planFile], "/nowhere cannot be read: ENOENT, no such file or folder"],
-  [["--features", folder, "--plan", planFile, "--definitions", join(folder, "..")], "has no API definition"],
-  [["--features", folder, "--plan", planFile, "--out", "/nowhere/at/all"], "cannot be written: ENOENT"],
+  [["--features", folder, "--plan", planFile], "has no API definition"],
+  [
+    ["--features", folder, "--plan", planFile, "--definitions", definitions, "--out", "/nowhere/at/all"],
+    "cannot be written: ENOENT",
+  ],
 ])("ncs verify %j exits with 1 and the reason", async (args, reason) => {
   const { code, stderr } = await runNcs(["verify", "http://127.0.0.1:2", ...args]);
   expect(code).toBe(1);
@@ -181,13 +277,13 @@ test.each([
   },
 );
 
-test("a definition validates a value by the schema that its discriminator names", async () => {
-  const cell = "/components/schemas/Cell";
-  const [definition] = await readDefinitions(folder);
-  if (definition === undefined) throw new Error("the folder has a definition");
-  expect(definition.problemOf({ geohash: "u", dataType: "LOW" }, cell)).toBeUndefined();
-  expect(definition.problemOf({ geohash: "u", dataType: "ESTIMATE", people: 1 }, cell)).toBeUndefined();
-  expect(definition.problemOf({ geohash: "u", dataType: "ESTIMATE" }, cell)).toContain("people");
+test("a definition validates a value by the schema that its discriminator names", () => {
+  const values = [low, estimate, { ...estimate, people: undefined }];
+  expect(values.map((value) => definition.problemOf(value, cell))).toEqual([
+    undefined,
+    undefined,
+    expect.stringContaining("people"),
+  ]);
 });
 
 test("ncs verify takes cells that touch the area in any way and no others", () => {
@@ -202,23 +298,34 @@ test("ncs verify takes cells that touch the area in any way and no others", () =
   ).toEqual([true, true, false, false, false]);
 });
 
+test("a sink answers 429 until it is told that the operation has failed", async () => {
+  const receiver = await openReceiver({ port: 0, waitSeconds: 1 });
+  onTestFinished(receiver.close);
+  const sink = receiver.newSink(429);
+  const deliver = async (body: object) => {
+    const { status } = await fetch(sink, { method: "POST", body: JSON.stringify(body) });
+    return status;
+  };
+  expect([await deliver({}), await deliver({ status: "OPERATION_NOT_COMPLETED" })]).toEqual([429, 204]);
+  expect(await receiver.delivery(sink, "refused")).toMatchObject({ status: 429, body: {} });
+  expect(await receiver.delivery(sink, "accepted")).toMatchObject({ status: 204 });
+  expect(await receiver.delivery(receiver.newSink(), "accepted")).toBeUndefined();
+});
+
 test("a scenario is reported as not run when its threshold of requests is not reached in time", async () => {
-  const slow = await listen(
-    createServer((_, response) => void setTimeout(() => response.end("{}"), 150)),
-    0,
-  );
-  onTestFinished(() => slow.close());
+  const url = await serverOf((_, response) => void setTimeout(() => response.end("{}"), 150));
   const features = await writeFeature("threshold", {
     threshold: [
+      existing,
       "Given that the environment is configured with a threshold policy of N transactions per second",
       "Given the threshold of requests has been reached",
-      'When the request "findLockers" is sent',
+      sent,
       "Then the response status code is 429",
     ],
   });
   const runOf = async (seconds: number) => {
     const plan = await planWith({ threshold: { caller: "anyone", requests: 8, seconds } });
-    return await verifyFeatures({ url: slow.url, features, definitions: folder, plan });
+    return await verifyFeatures({ url, features, definitions, plan });
   };
   expect((await runOf(60)).outcomes).toMatchObject([
     { failure: expect.stringMatching(/^none of 8 requests in [\d.]+ s was answered with 429: the limit/) },
@@ -228,7 +335,7 @@ test("a scenario is reported as not run when its threshold of requests is not re
   ]);
 });
 
-const imei = "490154203237518";
+const { imei } = plan.equipment.DEVICE1;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 let answers = 0;
 
@@ -237,7 +344,7 @@ test.each([
   ["another each time", (token: string) => `${token} ${answers++}`, "DEVICE1 had another pseudonym before"],
   ["the same for two clients", () => "0f", "another client gets the same pseudonym"],
   ["the IMEI's digest", () => sha256(imei), "anyone can compute the pseudonym"],
-  ["a digest with the client", () => sha256(`subject:${imei}`), "anyone can compute the pseudonym"],
+  ["a digest with the client", () => sha256(`anyone:${imei}`), "anyone can compute the pseudonym"],
 ])("a pseudonym that is %s is refused", async (_, pseudonymFor, failure) => {
   const identified = (device: string, pseudonym: string) => [
     `Given SIMCARD1 is installed within ${device}, which is connected to the network`,
@@ -247,47 +354,41 @@ test.each([
   ];
   const first = identified("DEVICE1", "PPID1");
   const scenarios = { first, again: first, other: identified("DEVICE2", "PPID2") };
-  const features = await writeFeature(`pseudonyms-${answers++}`, scenarios, "/lockers/v1/identify");
-  const withTwo = await planWith({ simCards: [...plan.simCards, { ...plan.simCards[0], in: "DEVICE2" }] });
-  const service = await openLockers(pseudonymFor);
-  onTestFinished(() => service.close());
-  const { outcomes } = await verifyFeatures({
-    url: service.url,
-    features,
-    definitions: folder,
-    plan: withTwo,
+  const features = await writeFeature(
+    `pseudonyms-${answers++}`,
+    scenarios,
+    "/deviceidentifier/retrieve-ppid",
+  );
+  const [simCard] = plan.simCards;
+  const withTwo = await planWith({
+    callers: { anyone: tokenOf("one"), another: tokenOf("two") },
+    devices: { otherClient: "another" },
+    simCards: [simCard, { ...simCard, in: "DEVICE2" }],
   });
+  const url = await serverOf(({ headers }, response) =>
+    response.end(JSON.stringify({ ppid: pseudonymFor(`${headers.authorization}`) })),
+  );
+  const { outcomes } = await verifyFeatures({ url, features, definitions, plan: withTwo });
   const [failed] = outcomes.flatMap((outcome) => outcome.failure ?? []);
   expect(failed).toMatch(new RegExp(`^${failure} \\(the response property`));
 });
 
 test("the runner sends requests to the paths that the plan names, with a token from the environment", async () => {
   const asked: string[] = [];
-  const elsewhere = await listen(
-    createServer((request, response) => {
-      asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
-      response.end("[]");
-    }),
-    0,
-  );
-  const steps = [
-    'Given the header "Authorization" is set to a valid access token',
-    'When the request "getLocker" is sent',
-    "Then the response status code is 200",
-  ];
-  const named = ['Given the path param "name" is set by default to an existing QoS profile name', ...steps];
-  const features = await writeFeature("paths", { paths: named }, "/lockers/v1/lockers/{name}");
-  const callers = { ...plan.callers, anyone: { from: { environment: "LOCKERS_TOKEN" }, scopes: [] } };
-  const paths = { "/lockers/v1/lockers/{name}": "/v2/{name}" };
-  const elsewherePlan = await planWith({ callers, paths });
-  const run = { url: elsewhere.url, features, definitions: folder, plan: elsewherePlan };
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    await elsewhere.close();
+  const url = await serverOf((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end("[]");
   });
+  const features = await writeFeature("paths", {
+    paths: [existing, authorized, sent, "Then the response status code is 200"],
+  });
+  const callers = { anyone: { from: { environment: "FEATURES_TOKEN" }, scopes: [] } };
+  const paths = { "/qualityondemand/qos-profiles/{name}": "/v2/{name}" };
+  const run = { url, features, definitions, plan: await planWith({ callers, paths }) };
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { skipped } = await verifyFeatures(run);
-  expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set LOCKERS_TOKEN to a token/) }]);
-  vi.stubEnv("LOCKERS_TOKEN", "from the shell");
+  expect(skipped).toMatchObject([{ reason: expect.stringMatching(/^set FEATURES_TOKEN to a token/) }]);
+  vi.stubEnv("FEATURES_TOKEN", "from the shell");
   expect((await verifyFeatures(run)).outcomes).toMatchObject([{ failure: undefined }]);
   expect(asked).toEqual(["GET /v2/SMALL Bearer from the shell"]);
 });

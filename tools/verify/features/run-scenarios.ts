@@ -74,7 +74,7 @@ export async function verifyFeatures(run: FeatureRun): Promise<Findings> {
 }
 
 /** What the scenarios of a run share. The caller closes the receiver. */
-export async function openSurroundings({ url, definitions, plan: file }: FeatureRun): Promise<Surroundings> {
+async function openSurroundings({ url, definitions, plan: file }: FeatureRun): Promise<Surroundings> {
   const [defined, plan] = await Promise.all([readDefinitions(definitions), readPlan(file)]);
   const receiver = plan.receiver === undefined ? undefined : await openReceiver(plan.receiver);
   const tokens = new Tokens(url, plan, dirname(file));
