@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { qosProfiles } from "../../functions/qos-profiles/tables.ts";
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { type Table, tableVariable } from "../../shared/table.ts";
 import { boxIn, cellIn, freshTile, precision, storeTile } from "../support/densities.ts";
 import { type Harness, openHarness } from "../support/jobs.ts";
 import { authorizerContext, captureOutput, eventOf, type Sent } from "../support/pipeline.ts";
+import { defaultSettings } from "../support/settings.ts";
 import { callStreamed } from "../support/streamed.ts";
 
-const defaults = Object.fromEntries(
-  Object.entries(configuration).map(([name, { default: value }]) => [name, value]),
-) as Record<ConfigurationName, string>;
 const hour = 3_600_000;
 const soon = (Math.floor(Date.now() / hour) + 1) * hour;
 
@@ -18,7 +15,7 @@ const plenty = { getRemainingTimeInMillis: () => 10_000 };
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await openHarness(defaults);
+  harness = await openHarness(defaultSettings);
 });
 afterAll(() => harness.close());
 
@@ -65,7 +62,7 @@ test("POST /retrieve reads densities once, eventually consistent, and then answe
 
   vi.stubEnv("CACHE_SECONDS", "0");
   const current = await retrieve(stored);
-  vi.stubEnv("CACHE_SECONDS", defaults.CACHE_SECONDS);
+  vi.stubEnv("CACHE_SECONDS", defaultSettings.CACHE_SECONDS);
   expect(current.body).toContain('"pplDensity":800');
 });
 

@@ -3,9 +3,8 @@ import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
 import { hourFromNow, rectangle } from "../support/areas.ts";
-import { authorizerContext, eventOf } from "../support/pipeline.ts";
+import { densityCaller } from "../support/density-caller.ts";
 import { defaultSettings } from "../support/settings.ts";
-import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 
 /** A row of 69 tiles on one day, or of 70 where it begins within one: 6 units besides the 1 of every request. */
@@ -32,12 +31,9 @@ afterEach(() => {
 
 /** What a caller is answered, and what of its daily quota is used then. */
 function caller() {
-  const client = crypto.randomUUID();
-  const authorizer = authorizerContext({ scope: "population-density-data:read", client });
+  const { client, retrieve } = densityCaller();
   return async (body: unknown, headers = {}) => {
-    const { handler } = await import("../../functions/population-density/retrieve.ts");
-    const event = eventOf({ body: JSON.stringify(body), headers, authorizer });
-    const { statusCode, headers: answered } = await callStreamed(handler, event);
+    const { statusCode, headers: answered } = await retrieve(body, { headers });
     const counted = await getItem(quotas, { caller: hashed(client) }, AbortSignal.timeout(60_000));
     return { statusCode, used: counted?.dayCount, remaining: answered["x-ratelimit-remaining"] };
   };

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { hashed } from "../../shared/hash.ts";
 import { boxIn, freshTile } from "../support/densities.ts";
+import { densityCaller } from "../support/density-caller.ts";
 import { requestIn, storeJob } from "../support/jobs.ts";
-import { authorizerContext, eventOf } from "../support/pipeline.ts";
+import { eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { someJob } from "../support/some-job.ts";
-import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 
 const minute = 60_000;
@@ -19,19 +19,13 @@ afterEach(() => {
 
 /** A caller nobody else uses, which sends a request for an operation with a key. */
 function caller() {
-  const client = crypto.randomUUID();
-  const context = () => authorizerContext({ scope: "population-density-data:read", client });
+  const { client, authorizer, retrieve } = densityCaller();
   return {
     client,
-    ask: async (
-      body: unknown,
-      headers: Readonly<Record<string, string>> = { "idempotency-key": "a key" },
-    ) => {
-      const { handler } = await import("../../functions/population-density/retrieve.ts");
-      const event = eventOf({ body: JSON.stringify(body), headers, authorizer: context() });
-      const { statusCode, headers: answered, body: bytes } = await callStreamed(handler, event);
-      const { operationId, code } = JSON.parse(bytes.toString());
-      return { statusCode, operationId, code, location: answered.location };
+    ask: async (body: unknown, key = "a key") => {
+      const answer = await retrieve(body, { headers: { "idempotency-key": key } });
+      const { operationId, code } = JSON.parse(answer.body.toString());
+      return { statusCode: answer.statusCode, operationId, code, location: answer.headers.location };
     },
     redeliver: async (operationId: string, body: unknown) => {
       const { handler } = await import(
@@ -41,7 +35,7 @@ function caller() {
         pathParameters: { operationId },
         body: JSON.stringify(body),
         headers: { "idempotency-key": "a key" },
-        authorizer: context(),
+        authorizer: authorizer(),
       });
       const { statusCode, body: text } = await handler(event, { getRemainingTimeInMillis: () => 10_000 });
       return { statusCode, ...JSON.parse(text) };
@@ -71,7 +65,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
 
       expect(first).toMatchObject({ statusCode: 202, operationId: expect.any(String) });
       expect(await ask(request)).toEqual(first);
-      expect(await ask(request, { "idempotency-key": "another" })).toMatchObject({
+      expect(await ask(request, "another")).toMatchObject({
         statusCode: 400,
         code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD",
       });
@@ -101,6 +95,14 @@ describe("a request that is repeated with its Idempotency-Key", () => {
 
     expect(await ask(request)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
   });
+
+  test.each([0, 256])(
+    "POST /retrieve returns 400 for an Idempotency-Key of %i characters",
+    async (length) => {
+      const answer = await caller().ask(requestFromNow(), "x".repeat(length));
+      expect(answer).toMatchObject({ statusCode: 400, code: "INVALID_ARGUMENT" });
+    },
+  );
 
   test("POST /retrieve returns 400 when its Idempotency-Key comes with another body", async () => {
     const { ask } = caller();

@@ -12,7 +12,7 @@ import { populationBandOf } from "../../functions/population-density/summary/gro
 import { type Summary, summaryOf } from "../../functions/population-density/summary/summary.ts";
 import { summaryFormats } from "../../functions/population-density/summary/summary-formats.ts";
 import { answers, collect } from "../support/answers.ts";
-import { exampleBoundary, hourFromNow } from "../support/areas.ts";
+import { hourFromNow } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
@@ -212,13 +212,4 @@ describe("POST /summary", () => {
       expect(headers.get("x-density-basis")).toBe("TYPICAL;hours=5");
     },
   );
-
-  test("POST /summary returns INVALID_ARGUMENT for a sink, and says that a summary is answered at once", async () => {
-    const body = requestOf(exampleBoundary, { sink: "https://sink.example.com/densities" });
-    const token = await tokenWith({ scope });
-    expect(await call("/populationdensitydata/summary", { method: "POST", body, token })).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_ARGUMENT", message: "sink must not be sent: a summary is answered at once." },
-    });
-  });
 });

@@ -9,6 +9,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import * as z from "zod";
 import { configuration } from "../../shared/environment.ts";
+import { hashed } from "../../shared/hash.ts";
 import { sealedWith } from "../../shared/tokens/sealed-subscription.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
@@ -42,6 +43,16 @@ export async function call(path: string, { method, token, headers, body }: Call 
     signal: AbortSignal.timeout(60_000),
   });
   return await answerOf(response);
+}
+
+/** A caller nobody else uses, and what it sends with a token of a scope. */
+export function someCaller(scope: string) {
+  const client = crypto.randomUUID();
+  const send = async (method: string, path: string, body?: unknown, headers = {}): Promise<Answer> => {
+    const token = await tokenWith({ scope, sub: client, client_id: client });
+    return await call(path, { method, token, headers, ...(body === undefined ? {} : { body }) });
+  };
+  return { client, caller: hashed(client), send };
 }
 
 /** A response whose body is read: parsed if it is JSON, otherwise its text. */

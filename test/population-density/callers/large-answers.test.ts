@@ -10,10 +10,9 @@ import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
 import { quotas } from "../../../shared/quota/table.ts";
 import { hourFromNow, rectangle } from "../../support/areas.ts";
-import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { densityCaller, type How } from "../../support/density-caller.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
-import { callStreamed } from "../../support/streamed.ts";
 import { useHarness } from "../../support/use-harness.ts";
 
 /** Some hundred cells, or those of a square of another size, for some hours. */
@@ -32,20 +31,7 @@ const { harness, output } = useHarness({ ...defaultSettings, CACHE_SECONDS: "0" 
 
 const soonEnough = () => AbortSignal.timeout(60_000);
 
-/** How a request differs from one that says nothing of formats, of a caller who reads at once. */
-interface How extends NonNullable<Parameters<typeof callStreamed>[2]> {
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-async function ask(client: string, body: unknown, { headers = {}, ...circumstances }: How = {}) {
-  const { handler } = await import("../../../functions/population-density/retrieve.ts");
-  const authorizer = authorizerContext({ scope: "population-density-data:read", client });
-  return await callStreamed(
-    handler,
-    eventOf({ body: JSON.stringify(body), authorizer, headers }),
-    circumstances,
-  );
-}
+const ask = (client: string, body: unknown, how?: How) => densityCaller(client).retrieve(body, how);
 
 const itemOf = (client: string) =>
   getItem(densityCallers, { caller: `${hashed(client)}/streams` }, soonEnough());

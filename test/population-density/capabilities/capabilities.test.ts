@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
 import { announcedThresholds } from "../../../functions/population-density/capabilities/thresholds.ts";
-import { monthsFrom } from "../../../functions/population-density/query/intervals.ts";
 import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { exampleBoundary, hourFromNow } from "../../support/areas.ts";
@@ -61,26 +60,6 @@ test("GET /capabilities lists exactly the precisions that POST /retrieve accepts
     const isRefused = code === "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION";
     expect([precision, isRefused]).toEqual([precision, !precisions.includes(precision)]);
   }
-});
-
-test("GET /capabilities returns the period outside of which POST /retrieve refuses", async () => {
-  const { period } = capabilities.parse((await ask()).body);
-  const now = new Date();
-  const [earliest, latest] = [monthsFrom(now, -period.monthsBack), monthsFrom(now, period.monthsAhead)];
-  const minute = 60_000;
-  const asked = async (start: number, end: number) =>
-    (await retrieve({ startTime: new Date(start).toISOString(), endTime: new Date(end).toISOString() })).body;
-
-  expect(await asked(earliest - minute, earliest)).toMatchObject({
-    code: "POPULATION_DENSITY_DATA.MIN_STARTTIME_EXCEEDED",
-  });
-  expect(await asked(earliest + 5 * minute, earliest + 65 * minute)).not.toHaveProperty("code");
-  expect(await asked(latest - 60 * minute, latest)).not.toHaveProperty("code");
-  expect(await asked(latest - 60 * minute, latest + 5 * minute)).toMatchObject({ code: "INVALID_ARGUMENT" });
-  const tooLong = period.maxHours * 60 * minute + minute;
-  expect(await asked(latest - tooLong, latest)).toMatchObject({
-    code: "POPULATION_DENSITY_DATA.MAX_TIME_PERIOD_EXCEEDED",
-  });
 });
 
 describe("K is announced as it holds for what is stored", () => {

@@ -5,8 +5,8 @@ import {
   readOperation,
   redeliverOperation,
 } from "../../../functions/population-density/operations/contract.ts";
-import { hashed } from "../../../shared/hash.ts";
-import { type Answer, call, tokenWith } from "../../support/client.ts";
+import { hourFromNow } from "../../support/areas.ts";
+import { someCaller } from "../../support/client.ts";
 import { storedJob, storeJob } from "../../support/jobs.ts";
 import { sharedService } from "../../support/service.ts";
 import { someJob } from "../../support/some-job.ts";
@@ -18,23 +18,14 @@ const patiently = { timeout: 30_000 };
 
 const { request, sink } = useRequestAndSink();
 
-/** A caller nobody else uses, and what it sends. */
-function someCaller() {
-  const client = crypto.randomUUID();
-  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const claims = { scope: "population-density-data:read", sub: client, client_id: client };
-    return await call(path, {
-      method,
-      token: await tokenWith(claims),
-      ...(body === undefined ? {} : { body }),
-    });
-  };
+function operator() {
+  const caller = someCaller("population-density-data:read");
   const operationOf = async (id: string) => {
-    const { status, body } = await send("GET", `${family}/operations/${id}`);
+    const { status, body } = await caller.send("GET", `${family}/operations/${id}`);
     expect(status).toBe(200);
     return readOperation.responses[200].parse(body);
   };
-  return { client, caller: hashed(client), send, operationOf };
+  return { ...caller, operationOf };
 }
 
 /** A pending job of a caller, that no worker works on before its day is over. */
@@ -47,13 +38,18 @@ function pendingJob(caller: string, changes: Parameters<typeof someJob>[2] = {})
 
 describe("an accepted request", () => {
   test.each(families)(
-    "POST %s/retrieve returns the Location of an operation that becomes DELIVERED",
+    "POST %s/retrieve returns the Location of an operation that becomes DELIVERED, and its sink gets the answer",
     async (at) => {
-      const { send } = someCaller();
-      const accepted = await send("POST", `${at}/retrieve`, {
-        ...request(),
-        sink: sink().urlOf({ status: 204 }),
-      });
+      const { send } = operator();
+      const url = sink().urlOf({ status: 204 });
+      const sinkCredential = {
+        credentialType: "ACCESSTOKEN",
+        accessToken: "a~token!",
+        accessTokenType: "bearer",
+        accessTokenExpiresUtc: hourFromNow(9).toISOString(),
+      };
+      const body = { ...request(), sink: url, sinkCredential };
+      const accepted = await send("POST", `${at}/retrieve`, body, { "x-correlator": "delivery-1" });
       const { operationId } = accepted.body as { operationId: string };
       const location = accepted.headers.get("location") ?? "";
       expect(location).toBe(`${sharedService.url}${at}/operations/${operationId}`);
@@ -67,11 +63,19 @@ describe("an accepted request", () => {
         lastAttempt: { outcome: "DELIVERED", httpStatus: 204 },
         possiblyDelivered: false,
       });
+      const [delivery] = sink().received(url);
+      expect(delivery?.headers).toMatchObject({
+        authorization: "Bearer a~token!",
+        "x-correlator": "delivery-1",
+        "webhook-id": operationId,
+      });
+      const atOnce = await send("POST", `${at}/retrieve`, request());
+      expect(JSON.parse(delivery?.body ?? "")).toEqual({ operationId, ...(atOnce.body as object) });
     },
   );
 
   test("GET /operations/{id} returns the sink's status and the time of the next attempt", async () => {
-    const { send, operationOf } = someCaller();
+    const { send, operationOf } = operator();
     const url = sink().urlOf({ status: 503, headers: { "retry-after": "3000" } });
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
     const { operationId } = accepted.body as { operationId: string };
@@ -84,7 +88,7 @@ describe("an accepted request", () => {
   });
 
   test("operations show nothing of their area, sink and credential", async () => {
-    const { caller, send } = someCaller();
+    const { caller, send } = operator();
     const { operationId } = await pendingJob(caller);
     const texts = [
       await send("GET", `${family}/operations/${operationId}`),
@@ -106,8 +110,8 @@ describe("another caller's operation", () => {
   ])(
     "%s of another caller's operation returns the same 404 as for one that does not exist",
     async (method, suffix) => {
-      const { operationId } = await pendingJob(someCaller().caller);
-      const { send } = someCaller();
+      const { operationId } = await pendingJob(operator().caller);
+      const { send } = operator();
       const body = method === "POST" ? { sink: sink().urlOf() } : undefined;
       const [foreign, unknown] = [
         await send(method, `${family}/operations/${operationId}${suffix}`, body),
@@ -120,7 +124,7 @@ describe("another caller's operation", () => {
   );
 
   test("GET /operations/{id} returns 404 for a withdrawn operation and for one that is a day old", async () => {
-    const { caller, send } = someCaller();
+    const { caller, send } = operator();
     const old = await pendingJob(caller, { requestedAt: Date.now() - 86_400_000, state: "failed" });
     const withdrawn = await pendingJob(caller, { state: "withdrawn" });
     for (const { operationId } of [old, withdrawn]) {
@@ -132,8 +136,8 @@ describe("another caller's operation", () => {
 
 describe("the list", () => {
   test("GET /operations returns the caller's operations page by page, newest first, filtered by state", async () => {
-    const { caller, send } = someCaller();
-    await pendingJob(someCaller().caller);
+    const { caller, send } = operator();
+    await pendingJob(operator().caller);
     const now = Date.now();
     const stored = [];
     for (let index = 0; index < 5; index++) {
@@ -160,25 +164,21 @@ describe("the list", () => {
     expect((await page("state=CANCELLED")).ids).toEqual([]);
   });
 
-  test.each([
-    "pageToken=unknown",
-    "pageToken=",
-    `pageToken=${Buffer.from('["2026-11-22T10:00:00.000Z","x"]').toString("base64url")}`,
-    "perPage=51",
-    "state=WITHDRAWN",
-  ])("GET /operations returns 400 for %s", async (query) => {
-    const { send } = someCaller();
-    const [name] = query.split("=");
-    expect(await send("GET", `${family}/operations?${query}`)).toMatchObject({
-      status: 400,
-      body: { code: "INVALID_ARGUMENT", message: expect.stringContaining(String(name)) },
-    });
-  });
+  test.each(["unknown", "", Buffer.from('["2026-11-22T10:00:00.000Z","x"]').toString("base64url")])(
+    "GET /operations returns 400 for the pageToken %j",
+    async (pageToken) => {
+      const { send } = operator();
+      expect(await send("GET", `${family}/operations?pageToken=${pageToken}`)).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_ARGUMENT", message: expect.stringContaining("pageToken") },
+      });
+    },
+  );
 });
 
 describe("DELETE", () => {
   test("DELETE /operations/{id} cancels a pending operation and erases its sink and credential", async () => {
-    const { caller, send } = someCaller();
+    const { caller, send } = operator();
     const { operationId } = await pendingJob(caller);
     for (let time = 1; time <= 2; time++) {
       const { status, body } = await send("DELETE", `${family}/operations/${operationId}`);
@@ -193,56 +193,41 @@ describe("DELETE", () => {
   });
 
   test("DELETE /operations/{id} keeps possiblyDelivered of an operation whose body was on its way", async () => {
-    const { caller, send } = someCaller();
+    const { caller, send } = operator();
     const { operationId } = await pendingJob(caller, { possiblyDelivered: true });
     const { body } = await send("DELETE", `${family}/operations/${operationId}`);
     expect(body).toMatchObject({ state: "CANCELLED", possiblyDelivered: true });
   });
-
-  test.each(["delivered", "failed"] as const)(
-    "DELETE /operations/{id} returns 409 for an operation that is %s",
-    async (state) => {
-      const { caller, send } = someCaller();
-      const { operationId } = await pendingJob(caller, { state });
-      expect(await send("DELETE", `${family}/operations/${operationId}`)).toMatchObject({
-        status: 409,
-        body: { code: "POPULATION_DENSITY_DATA.OPERATION_ENDED" },
-      });
-    },
-  );
 });
 
 describe("redeliver", () => {
-  test.each(families)(
-    "POST %s/operations/{id}/redeliver delivers an ended operation's answer to another sink as a new one",
-    async (at) => {
-      const { send, operationOf } = someCaller();
-      const [refusing, taking] = [sink().urlOf({ status: 410 }), sink().urlOf({ status: 200 })];
-      const accepted = await send("POST", `${at}/retrieve`, { ...request(), sink: refusing });
-      const { operationId } = accepted.body as { operationId: string };
-      await expect.poll(async () => (await operationOf(operationId)).state, patiently).toBe("REFUSED");
+  test("POST /redeliver delivers an ended operation's answer to another sink as a new one", async () => {
+    const { send, operationOf } = operator();
+    const [refusing, taking] = [sink().urlOf({ status: 410 }), sink().urlOf({ status: 200 })];
+    const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: refusing });
+    const { operationId } = accepted.body as { operationId: string };
+    await expect.poll(async () => (await operationOf(operationId)).state, patiently).toBe("REFUSED");
 
-      const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "another" };
-      const again = await send("POST", `${at}/operations/${operationId}/redeliver`, {
-        sink: taking,
-        sinkCredential,
-      });
+    const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "another" };
+    const again = await send("POST", `${family}/operations/${operationId}/redeliver`, {
+      sink: taking,
+      sinkCredential,
+    });
 
-      expect(again.status).toBe(202);
-      const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
-      expect(newId).not.toBe(operationId);
-      expect(again.headers.get("location")).toBe(`${sharedService.url}${at}/operations/${newId}`);
-      await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
-      const [delivery] = sink().received(taking);
-      expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });
-      const [refused] = sink().received(refusing);
-      expect(delivery?.body).toBe(refused?.body.replace(operationId, newId));
-      expect((await operationOf(operationId)).state).toBe("REFUSED");
-    },
-  );
+    expect(again.status).toBe(202);
+    const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
+    expect(newId).not.toBe(operationId);
+    expect(again.headers.get("location")).toBe(`${sharedService.url}${family}/operations/${newId}`);
+    await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
+    const [delivery] = sink().received(taking);
+    expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });
+    const [refused] = sink().received(refusing);
+    expect(delivery?.body).toBe(refused?.body.replace(operationId, newId));
+    expect((await operationOf(operationId)).state).toBe("REFUSED");
+  });
 
   test("POST /redeliver delivers the answer as of the time of the first request", async () => {
-    const { caller, send, operationOf } = someCaller();
+    const { caller, send, operationOf } = operator();
     const requestedAt = Date.now() - 20 * 3_600_000;
     const hour = 3_600_000;
     // In the future when it was requested, and around now since.
@@ -262,15 +247,10 @@ describe("redeliver", () => {
     expect(JSON.parse(sink().received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
   });
 
-  test("POST /redeliver returns 409 for a pending operation and 429 when too many are pending", async () => {
-    const { caller, send } = someCaller();
-    const { operationId } = await pendingJob(caller);
+  test("POST /redeliver returns 429 to a caller with 20 pending operations", async () => {
+    const { caller, send } = operator();
     const body = { sink: sink().urlOf() };
-    expect(await send("POST", `${family}/operations/${operationId}/redeliver`, body)).toMatchObject({
-      status: 409,
-      body: { code: "POPULATION_DENSITY_DATA.OPERATION_PENDING" },
-    });
-    for (let index = 1; index < 20; index++) await pendingJob(caller);
+    for (let index = 0; index < 20; index++) await pendingJob(caller);
     const ended = await storeJob(
       someJob("", request(), { caller, state: "delivered", listedAt: new Date().toISOString() }),
     );

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { useOwnDensityTables } from "../../support/database.ts";
-import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { densityCaller } from "../../support/density-caller.ts";
 import { isLong, isWhole, runs } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
-import { callStreamed } from "../../support/streamed.ts";
 import { useHarness } from "../../support/use-harness.ts";
 import type { Ask, Scenario } from "./attack.ts";
 import { largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
@@ -25,12 +24,10 @@ useHarness({
 // Imports of any K are only allowed into a table that no other test uses.
 beforeEach(useOwnDensityTables);
 
-const authorizer = authorizerContext({ scope: "population-density-data:read" });
+const { retrieve } = densityCaller();
 
 const ask: Ask = async (body) => {
-  const { handler } = await import("../../../functions/population-density/retrieve.ts");
-  const event = eventOf({ body: JSON.stringify(body), authorizer });
-  const { statusCode, body: answered } = await callStreamed(handler, event);
+  const { statusCode, body: answered } = await retrieve(body);
   expect(statusCode).toBe(200);
   return JSON.parse(answered.toString());
 };
