@@ -32,6 +32,19 @@ export function useWorker() {
   return { ...deliveries, deliver, delivered };
 }
 
+/** What the service's deliveries run on, with another clock: to be called once a harness is open. */
+export async function deliveryPorts(now: () => number = Date.now) {
+  const { sharedPorts, send } = await import("../../functions/population-density/delivery/service-ports.ts");
+  const { jobStore } = await import("../../functions/population-density/delivery/job-store.ts");
+  return { ...sharedPorts, clock: { ...sharedPorts.clock, now }, jobs: jobStore, queues: { send } };
+}
+
+/** Runs a sweep at a time. */
+export async function sweepAt(now: number): Promise<void> {
+  const { sweep } = await import("../../functions/population-density/delivery/sweep-jobs.ts");
+  await sweep(await deliveryPorts(() => now), AbortSignal.timeout(10_000));
+}
+
 /** Sets the waits between attempts for the test that runs. */
 export function schedule(seconds: string): void {
   vi.stubEnv("SINK_RETRY_SECONDS", seconds);

@@ -1,38 +1,23 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type * as Accept from "../../../functions/population-density/delivery/accept.ts";
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
 import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
-import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
-import type * as Sweep from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
-import { type Harness, openHarness, pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
-import { captureOutput } from "../../support/pipeline.ts";
+import { pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
+import { useHarness } from "../../support/use-harness.ts";
+import { deliveryPorts, sweepAt } from "../../support/worker.ts";
 
-let harness: Harness;
-let modules: typeof Accept & typeof JobStore & typeof ServicePorts & typeof Sweep;
-let output: ReturnType<typeof captureOutput>;
-
+const { harness, output } = useHarness();
+let modules: typeof Accept & typeof JobStore;
 beforeAll(async () => {
-  harness = await openHarness();
   modules = {
     ...(await import("../../../functions/population-density/delivery/accept.ts")),
     ...(await import("../../../functions/population-density/delivery/job-store.ts")),
-    ...(await import("../../../functions/population-density/delivery/service-ports.ts")),
-    ...(await import("../../../functions/population-density/delivery/sweep-jobs.ts")),
   };
-  output = captureOutput();
 });
-afterAll(async () => {
-  output.stop();
-  await harness.close();
-});
-afterEach(async () => {
-  harness.tables.inject();
-  harness.queues.inject();
-  await harness.purge("density-jobs");
-});
+afterEach(() => harness().purge("density-jobs"));
 
 type Order = Parameters<typeof newJob>[0];
 
@@ -48,25 +33,15 @@ function someOrder(changes: Partial<Order> = {}): Order {
   };
 }
 
-function ports(now = Date.now) {
-  const { sharedPorts, jobStore, send } = modules;
-  return { ...sharedPorts, clock: { ...sharedPorts.clock, now }, jobs: jobStore, queues: { send } };
-}
-
-const accept = (job: Job, limit = 20) => modules.acceptJob(job, limit, ports(), AbortSignal.timeout(5_000));
-
-const sweepAt = (now: number) =>
-  modules.sweep(
-    ports(() => now),
-    AbortSignal.timeout(10_000),
-  );
+const accept = async (job: Job, { limit = 20, signal = AbortSignal.timeout(5_000), ports = {} } = {}) =>
+  await modules.acceptJob(job, limit, { ...(await deliveryPorts()), ...ports }, signal);
 
 /** The jobs that messages were sent for, as far as they can be received. */
 async function queued(): Promise<unknown[]> {
   const messages: unknown[] = [];
   // A sweep sends messages for jobs of other tests too: more than one call receives.
   for (;;) {
-    const { Records } = await harness.receive("density-jobs");
+    const { Records } = await harness().receive("density-jobs");
     if (Records.length === 0) return messages;
     messages.push(...Records.map(({ body }) => JSON.parse(body)));
   }
@@ -75,64 +50,60 @@ async function queued(): Promise<unknown[]> {
 const messageOf = ({ operationId }: Job) => ({ version: 1, operationId });
 
 describe("a job that is accepted", () => {
-  test("a job whose message SQS refuses is accepted, and has one message from the sweep 20 s later", async () => {
-    const job = newJob(someOrder());
-    harness.queues.inject(() => "refuse");
-    expect(await accept(job)).toBe("accepted");
-    harness.queues.inject();
-    expect(await queued()).toEqual([]);
-
-    await sweepAt(job.requestedAt + 5_000);
-    expect(await queued()).not.toContainEqual(messageOf(job));
-    await sweepAt(job.requestedAt + 20_000);
-    const sent = (await queued()).filter((message) => JSON.stringify(message).includes(job.operationId));
-    expect(sent).toEqual([messageOf(job)]);
-    await sweepAt(job.requestedAt + 80_000);
-    expect(await queued()).not.toContainEqual(messageOf(job));
-  });
-
   test.each([
-    ["sending is denied", "AccessDenied", 403],
-    ["the queue's key is disabled", "KmsDisabled", 400],
-  ])("a job is accepted when %s, NCS-002 is logged, and the sweep sends it", async (_, name, status) => {
-    const job = newJob(someOrder());
-    harness.queues.inject(() => ({ refuse: { status, name } }));
-    expect(await accept(job)).toBe("accepted");
-    harness.queues.inject();
+    ["SQS fails", "refuse", "NCS-003", "InternalServerError"],
+    ["sending is denied", { refuse: { status: 403, name: "AccessDenied" } }, "NCS-002", "AccessDenied"],
+    [
+      "the queue's key is disabled",
+      { refuse: { status: 400, name: "KmsDisabled" } },
+      "NCS-002",
+      "KmsDisabled",
+    ],
+  ] as const)(
+    "a job is accepted when %s, and has one message from the sweep 20 s later",
+    async (_, fault, id, cause) => {
+      const job = newJob(someOrder());
+      harness().queues.inject(() => fault);
+      expect(await accept(job)).toBe("accepted");
+      harness().queues.inject();
 
-    const logged = output.text().split("\n");
-    const line = logged.find((text) => text.includes(job.operationId) && text.includes('"NCS-002"'));
-    expect(line).toContain(name);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending" });
-    await sweepAt(job.requestedAt + 20_000);
-    expect(await queued()).toContainEqual(messageOf(job));
-  });
+      const logged = output().text().split("\n");
+      expect(logged.find((line) => line.includes(job.operationId) && line.includes(id))).toContain(cause);
+      const sentAfter = async (seconds: number) => {
+        await sweepAt(job.requestedAt + 1_000 * seconds);
+        return (await queued()).filter((message) => JSON.stringify(message).includes(job.operationId));
+      };
+      expect([await sentAfter(5), await sentAfter(20), await sentAfter(80)]).toEqual([
+        [],
+        [messageOf(job)],
+        [],
+      ]);
+    },
+  );
 
   test("a job is accepted when its request times out while the message is sent", async () => {
     const job = newJob(someOrder());
     const request = new AbortController();
-    harness.queues.inject(() => {
+    harness().queues.inject(() => {
       request.abort();
       return "hang";
     });
-    expect(await modules.acceptJob(job, 20, ports(), request.signal)).toBe("accepted");
+    expect(await accept(job, { signal: request.signal })).toBe("accepted");
   });
 });
 
-describe("a store that does not answer", () => {
-  test("a job is withdrawn and its place freed when DynamoDB never answers that it was stored", async () => {
-    const job = newJob(someOrder());
-    harness.tables.inject(({ operation, parameters }) => {
-      const isStore = operation === "PutItem" && JSON.stringify(parameters.Item).includes('"pending"');
-      return isStore ? "lose" : "pass";
-    });
-    expect(await accept(job)).toBe("withdrawn");
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
-    expect(await storedJob(job.operationId)).not.toHaveProperty("sink");
-    expect(await pendingOf(job.caller)).toEqual(new Set());
-    await sweepAt(job.requestedAt + 100_000);
-    expect(await queued()).not.toContainEqual(messageOf(job));
+test("a job is withdrawn and its place freed when DynamoDB never answers that it was stored", async () => {
+  const job = newJob(someOrder());
+  harness().tables.inject(({ operation, parameters }) => {
+    const isStore = operation === "PutItem" && JSON.stringify(parameters.Item).includes('"pending"');
+    return isStore ? "lose" : "pass";
   });
+  expect(await accept(job)).toBe("withdrawn");
+  expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
+  expect(await storedJob(job.operationId)).not.toHaveProperty("sink");
+  expect(await pendingOf(job.caller)).toEqual(new Set());
+  await sweepAt(job.requestedAt + 100_000);
+  expect(await queued()).not.toContainEqual(messageOf(job));
 });
 
 describe("a request that is sent again with its idempotency key", () => {
@@ -178,11 +149,8 @@ describe("a request that is sent again with its idempotency key", () => {
 test("a job is withdrawn when looking for free places takes longer than its request has", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
   const releaseEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
-  const slow = {
-    ...ports(),
-    jobs: { ...modules.jobStore, reservePlace: async () => false, releaseEnded },
-  };
-  expect(await modules.acceptJob(job, 20, slow, AbortSignal.timeout(5_000))).toBe("withdrawn");
+  const jobs = { ...modules.jobStore, reservePlace: async () => false, releaseEnded };
+  expect(await accept(job, { ports: { jobs } })).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
   expect(await pendingOf(job.caller)).toEqual(new Set());
 });

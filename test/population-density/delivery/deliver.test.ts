@@ -54,16 +54,6 @@ describe("a sink that answers 2xx", () => {
     expect(await uploadsTo(url)).toBe(0);
   });
 
-  test("a sink receives the answer as of its request, 3 hours ago", async () => {
-    const requestedAt = Date.now() - 3 * 3_600_000;
-    const start = new Date(Math.ceil(requestedAt / 3_600_000) * 3_600_000);
-    const end = new Date(start.getTime() + 3_600_000);
-    const request = { ...densities().request, startTime: start.toISOString(), endTime: end.toISOString() };
-    const { job, message } = await queued(sink().urlOf(), { request, requestedAt });
-    await delivered(message);
-    expect(sink().received()[0]?.body).toBe(deliveredBody(job.operationId, await synchronousBody(job)));
-  });
-
   test("a job is stored as possibly delivered before its sink has the whole answer", async () => {
     const { answer, after } = held();
     const url = sink().urlOf({ status: 204, after });
@@ -125,13 +115,6 @@ describe("a sink that does not answer 2xx", () => {
       expect(hidden).toBeLessThanOrEqual(842);
     }
     expect(sink().received()).toHaveLength(1);
-  });
-
-  test("a sink that answers 410 is not called again, and the job ends as refused", async () => {
-    const { job, message } = await queued(sink().urlOf({ status: 410 }), { accessToken: "token" });
-    for (let time = 1; time <= 2; time++) expect(await delivered(message)).toBe("ack");
-    expect(sink().received()).toHaveLength(1);
-    await expectEnd(job, "refused");
   });
 
   test("a sink at an address that is not allowed is not called, and the job ends as refused", async () => {

@@ -15,7 +15,6 @@ import { captureOutput } from "../../support/pipeline.ts";
 import { seeded } from "../../support/random.ts";
 import { runs } from "../../support/sample.ts";
 import { someJob } from "../../support/some-job.ts";
-import { withTime } from "../../support/with-time.ts";
 import { MemoryJobs } from "./model/memory-stores.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
@@ -80,19 +79,6 @@ describe("the store of jobs", () => {
     expect(await pendingOf(caller)).toEqual(new Set(inPlace));
   });
 
-  test("a job is either withdrawn or leased when both happen at once", async () => {
-    const jobs = await Promise.all(Array.from({ length: 8 }, () => storeJob(aJob())));
-    const now = Date.now();
-    for (const job of jobs) {
-      const [isWithdrawn, isLeased] = await Promise.all([
-        jobStore.withdraw(job, undefined, signal()),
-        jobStore.acquireLease(job, leaseAt(now), signal()),
-      ]);
-      expect(isWithdrawn).toBe(!isLeased);
-      expect(await storedJob(job.operationId)).toMatchObject({ state: isLeased ? "pending" : "withdrawn" });
-    }
-  });
-
   test("the pending jobs of all 16 shards are listed once, oldest first", async () => {
     const over = await storeJob(aJob({ state: "delivered" }));
     const stored: Job[] = [];
@@ -127,29 +113,6 @@ describe("the store of jobs", () => {
     expect(output.text()).toContain('"NCS-002"');
     expect(await storedJob(job.operationId)).toMatchObject({ state: "delivered" });
     expect(await jobStore.releaseEnded(job.caller, now, signal())).toBe(1);
-  });
-
-  test("a caller keeps 50 new places while 50 of its jobs end at the same time", async () => {
-    const caller = hashed(crypto.randomUUID());
-    const now = Date.now();
-    const jobs: Job[] = [];
-    for (let index = 0; index < 50; index++) {
-      const job = await storeJob(aJob({ caller }));
-      await jobStore.acquireLease(job, leaseAt(now), signal());
-      jobs.push(job);
-    }
-    const others = jobs.map(() => aJob({ caller }));
-
-    const written = await withTime(async () => {
-      const { jobStore } = await import("../../../functions/population-density/delivery/job-store.ts");
-      return await Promise.all([
-        ...jobs.map((job) => jobStore.finish(job, "lease-1", delivered, signal())),
-        ...others.map((job) => jobStore.reservePlace(job, 100, signal())),
-      ]);
-    });
-
-    expect(written).not.toContain(false);
-    expect(await pendingOf(caller)).toEqual(new Set(others.map(({ operationId }) => operationId)));
   });
 
   test("a caller's 100 places of jobs that were never stored are freed in one call", async () => {

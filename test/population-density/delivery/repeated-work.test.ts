@@ -1,33 +1,14 @@
-import { beforeAll, expect, test } from "vitest";
-import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
-import type * as ServicePorts from "../../../functions/population-density/delivery/service-ports.ts";
-import type * as Sweep from "../../../functions/population-density/delivery/sweep-jobs.ts";
+import { expect, test } from "vitest";
 import type { Fault } from "../../support/faulty-endpoint.ts";
 import { run, storedJob, storeJob } from "../../support/jobs.ts";
 import { someJob } from "../../support/some-job.ts";
-import { expectEnd, held, useWorker } from "../../support/worker.ts";
+import { deliveryPorts, expectEnd, held, sweepAt, useWorker } from "../../support/worker.ts";
 
 // A schedule may run twice at once, and an index of DynamoDB may miss the most recent writes.
 
 const { deliver, delivered, densities, harness, queued, sink } = useWorker();
-let modules: typeof JobStore & typeof ServicePorts & typeof Sweep;
-
-beforeAll(async () => {
-  modules = {
-    ...(await import("../../../functions/population-density/delivery/job-store.ts")),
-    ...(await import("../../../functions/population-density/delivery/service-ports.ts")),
-    ...(await import("../../../functions/population-density/delivery/sweep-jobs.ts")),
-  };
-});
-
 /** The index shows nothing that was written after the first query. */
 const lateIndex: Fault = ({ parameters }) => ("IndexName" in parameters ? "repeat" : "pass");
-
-async function sweepAt(now: number): Promise<void> {
-  const { sharedPorts, jobStore, send, sweep } = modules;
-  const ports = { ...sharedPorts, clock: { ...sharedPorts.clock, now: () => now }, jobs: jobStore };
-  await sweep({ ...ports, queues: { send } }, AbortSignal.timeout(10_000));
-}
 
 /** A caller's three uploads to a sink that waits for `answer`, so that its fourth job waits for a permit. */
 async function blockedCaller() {
@@ -47,9 +28,10 @@ async function blockedCaller() {
 /** Lets the index of waiting jobs show what it holds now, and nothing later. */
 async function freezeWaiting(job: Parameters<typeof storeJob>[0]): Promise<void> {
   const { sinks } = await import("../../../functions/population-density/delivery/send.ts");
+  const { jobs } = await deliveryPorts();
   harness().tables.inject(lateIndex);
   const host = sinks.hostOf(job.sink ?? "");
-  const waiting = await modules.jobStore.waitingFor(host, AbortSignal.timeout(10_000));
+  const waiting = await jobs.waitingFor(host, AbortSignal.timeout(10_000));
   expect(waiting.map(({ operationId }) => operationId)).toContain(job.operationId);
 }
 
@@ -65,20 +47,6 @@ test("a sink receives one answer when the index shows neither its job's messages
 
   expect(sink().received()).toHaveLength(1);
   expect(await storedJob(job.operationId)).toEqual(ended);
-  await expectEnd(job, "delivered");
-});
-
-test("a job that the index shows 80 s late has a message from the sweep after that, and is delivered", async () => {
-  harness().tables.inject(lateIndex);
-  await sweepAt(Date.now());
-  const job = await storeJob(someJob(sink().urlOf(), densities().request));
-  await sweepAt(job.requestedAt + 20_000);
-  expect((await harness().receive("density-jobs")).Records).toEqual([]);
-
-  harness().tables.inject();
-  await sweepAt(job.requestedAt + 80_000);
-
-  expect(await run(deliver, await harness().receive("density-jobs"))).toEqual([]);
   await expectEnd(job, "delivered");
 });
 

@@ -1,27 +1,16 @@
 import { expect, test } from "vitest";
-import { itemOf, job } from "../../../functions/population-density/delivery/job.ts";
-import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
 import { sweep } from "../../../functions/population-density/delivery/sweep-jobs.ts";
 import type { MetricName } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
+import { someJob } from "../../support/some-job.ts";
 import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
 const now = Date.UTC(2026, 10, 22);
 const minute = 60_000;
 
-function jobOf(ageMilliseconds: number) {
-  const request = {
-    area: { areaType: "POLYGON", boundary: [] },
-    startTime: "2026-11-22T00:00:00Z",
-    endTime: "2026-11-22T01:00:00Z",
-    precision: 7,
-    sink: "https://sink.example.com/",
-  };
-  const client = crypto.randomUUID();
-  const requestedAt = new Date(now - ageMilliseconds);
-  const stored = newJob({ request, client, correlator: "c", idempotencyKey: undefined, now: requestedAt });
-  return job.parse(itemOf(stored));
-}
+const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 };
+const jobOf = (ageMilliseconds: number) =>
+  someJob("https://sink.example.com/", request, { requestedAt: now - ageMilliseconds });
 
 /** A sweep of jobs in memory, and what it sent and logged. */
 async function sweepOf(

@@ -1,6 +1,7 @@
 import type { Acceptance } from "../../../../functions/population-density/delivery/accept.ts";
-import { type Job, retentionSeconds } from "../../../../functions/population-density/delivery/job.ts";
+import type { Job } from "../../../../functions/population-density/delivery/job.ts";
 import type { SendResult } from "../../../../functions/population-density/delivery/rules.ts";
+import { someJob } from "../../../support/some-job.ts";
 import type { Chance } from "./random.ts";
 
 export const minute = 60_000;
@@ -86,23 +87,14 @@ export function planOperation(operationId: string, chance: Chance, redelivered?:
 /** The job of a request for an operation. */
 export function jobOf(plan: Plan, now: number, intake: string): Job {
   const { operationId, caller, host, accessTokenExpiresAt } = plan;
-  return {
+  const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 };
+  return someJob(host, request, {
     operationId,
-    state: "pending",
     caller,
     requestHash: operationId,
-    request: { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 },
     requestedAt: now,
     listedAt: new Date(now).toISOString(),
-    correlator: operationId,
-    sink: host,
     ...(accessTokenExpiresAt === undefined ? {} : { accessToken: "token", accessTokenExpiresAt }),
     intake,
-    promised: false,
-    pendingSince: new Date(now).toISOString(),
-    attempts: 0,
-    mode: "answer",
-    possiblyDelivered: false,
-    expiresAt: Math.ceil(now / 1_000) + retentionSeconds,
-  };
+  });
 }
