@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
 import {
   cancelOperation,
   listOperations,
@@ -69,6 +71,9 @@ describe("an accepted request", () => {
         "x-correlator": "delivery-1",
         "webhook-id": operationId,
       });
+      const { callback } = retrievePopulationDensity;
+      expect(z.object(callback.headers).safeParse(delivery?.headers).error).toBeUndefined();
+      expect(callback.body.safeParse(JSON.parse(delivery?.body ?? "")).error).toBeUndefined();
       const atOnce = await send("POST", `${at}/retrieve`, request());
       expect(JSON.parse(delivery?.body ?? "")).toEqual({ operationId, ...(atOnce.body as object) });
     },
