@@ -29,7 +29,6 @@ const accepts = fc.constantFrom(
   "application/xml",
 );
 
-/** Marks a member that a request leaves out. */
 const wrong = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, "", "\u0000", "é", [], {}, [[]], "9".repeat(400)),
   anyText({ maxLength: 20 }),
@@ -114,9 +113,15 @@ function bodies(
   const asKnown = known.length === 0 ? made : fc.constantFrom(...known);
   return fc.oneof(
     { weight: 3, arbitrary: asKnown.map((value) => JSON.stringify(value)) },
-    { weight: 3, arbitrary: asKnown.chain(changed).map((value) => JSON.stringify(value)) },
+    {
+      weight: 3,
+      arbitrary: asKnown.chain((value) => changed(value, wrong)).map((value) => JSON.stringify(value)),
+    },
     { weight: 2, arbitrary: made.map((value) => JSON.stringify(value)) },
-    { weight: 2, arbitrary: made.chain(changed).map((value) => JSON.stringify(value)) },
+    {
+      weight: 2,
+      arbitrary: made.chain((value) => changed(value, wrong)).map((value) => JSON.stringify(value)),
+    },
     { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '"text"', "{}", '{"area":') },
   );
 }
@@ -125,12 +130,12 @@ function madeFrom({ value }: Part, sinks: fc.Arbitrary<unknown>): fc.Arbitrary<u
   return valuesOf(value, { sink: sinks });
 }
 
-/** The same value with one member changed, at any depth. */
-function changed(value: unknown): fc.Arbitrary<unknown> {
+/** The same value with one member, at any depth, another or left out. */
+export function changed(value: unknown, others: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const places = placesIn(value);
-  if (places.length === 0) return wrong;
+  if (places.length === 0) return others;
   return fc
-    .tuple(fc.constantFrom(...places), fc.option(wrong, { nil: undefined }))
+    .tuple(fc.constantFrom(...places), fc.option(others, { nil: undefined }))
     .map(([place, other]) => withMember(value, place, other));
 }
 

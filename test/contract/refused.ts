@@ -12,7 +12,6 @@ import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
 import { endpoint } from "../../shared/endpoint.ts";
 import { setting } from "../../shared/environment.ts";
-import { ApiError } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { table } from "../../shared/table.ts";
 
@@ -60,14 +59,6 @@ serve(listNotes, async ({ refuse }) => {
   throw refuse("INTERNAL");
 });
 
-serve(listNotes, async ({ refuse }) => {
-  // @ts-expect-error `status` comes from the catalogue, no handler chooses it
-  throw refuse("NOT_FOUND", { status: 410 });
-});
-
-// @ts-expect-error `NO_SUCH_CODE` is not in the catalogue
-accept(new ApiError("NO_SUCH_CODE"));
-
 endpoint({
   ...readStatus,
   // @ts-expect-error `NO_SUCH_CODE` is not in the catalogue
@@ -79,11 +70,6 @@ endpoint({
 serve(listNotes, async ({ reply }) => {
   // @ts-expect-error `string` is the type in the response's schema
   return reply(200, [{ text: 1 }]);
-});
-
-serve(listNotes, async ({ reply }) => {
-  // @ts-expect-error `text` is missing
-  return reply(200, [{}]);
 });
 
 serve(listNotes, async ({ reply }) => {
@@ -111,16 +97,6 @@ serve(moveNote, async ({ reply }) => {
   return reply(202, { id: "a" });
 });
 
-serve(moveNote, async ({ reply }) => {
-  // @ts-expect-error `locale` is no header of the endpoint's
-  return reply(202, { id: "a" }, { locale: "a" });
-});
-
-serve(moveNote, async ({ reply }) => {
-  // @ts-expect-error `2 arguments` are expected: the other status has no such header
-  return reply(200, [], { location: "a" });
-});
-
 serve(moveNote, async ({ query, reply }) => {
   // @ts-expect-error `folder` is not a query parameter
   return reply(200, [{ text: query.folder }]);
@@ -143,11 +119,6 @@ serve(readStatus, async ({ parameters, reply }) => {
   return reply(200, { ready: parameters.folder !== "" });
 });
 
-serve(listNotes, async ({ parameters, reply }) => {
-  // @ts-expect-error `name` is not a parameter of the path
-  return reply(200, [{ text: parameters.name }]);
-});
-
 serve(listNotes, async ({ body, reply }) => {
   // @ts-expect-error `undefined` must be dealt with: the member is optional
   return reply(200, [{ text: body.text.trim() }]);
@@ -165,12 +136,6 @@ endpoint({
 });
 
 endpoint({
-  ...listNotes,
-  // @ts-expect-error `never`: no name in the path for a schema
-  parameters: { folder: z.string(), page: z.string() },
-});
-
-endpoint({
   ...readStatus,
   // @ts-expect-error `never`: the path has no parameters
   parameters: { folder: z.string() },
@@ -180,24 +145,6 @@ endpoint({
   ...listNotes,
   // @ts-expect-error `never`: the alias names another parameter
   aliases: ["/v1/notes/{name}/list"],
-});
-
-endpoint({
-  ...listNotes,
-  // @ts-expect-error `never`: the alias lacks the parameter
-  aliases: ["/v1/notes/list"],
-});
-
-endpoint({
-  ...readStatus,
-  // @ts-expect-error `never`: the alias has a parameter and the path has none
-  aliases: ["/v1/notes/{folder}/status"],
-});
-
-endpoint({
-  ...readStatus,
-  // @ts-expect-error `notes/status` does not start with a slash
-  path: "notes/status",
 });
 
 endpoint({
@@ -245,18 +192,6 @@ accept<FunctionRecord>({
 });
 
 accept<FunctionRecord>({
-  tables: {
-    // @ts-expect-error `*` is not an action
-    quotas: ["*"],
-  },
-});
-
-accept<FunctionRecord>({
-  // @ts-expect-error `DeleteSecret` is nothing the service does
-  signingKey: ["DeleteSecret"],
-});
-
-accept<FunctionRecord>({
   // @ts-expect-error `NOTES_LIMIT` is not a described variable
   variables: ["NOTES_LIMIT"],
 });
@@ -265,9 +200,6 @@ const { "keys/publish": publish, ...others } = functionRecords;
 accept(publish);
 // @ts-expect-error `keys/publish` has no line
 accept<typeof functionRecords>(others);
-
-// @ts-expect-error `notes/list` is not a function
-accept<typeof functionRecords>({ ...functionRecords, "notes/list": {} });
 
 // What is read by name.
 
@@ -299,9 +231,6 @@ area({
 
 // @ts-expect-error `phoneNumber` is never logged
 log("REQUEST", { phoneNumber: "+34600000001" });
-
-// @ts-expect-error `NOTED` is not in the catalogue of log lines
-log("NOTED", {});
 
 // @ts-expect-error an error is counted by its `code`
 writeMetrics([{ metric: "Errors" }]);
