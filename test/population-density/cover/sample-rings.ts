@@ -9,3 +9,10 @@ export const unit = 2 ** -40;
 export function ring(...points: readonly Coordinates[]): Point[] {
   return points.map(([latitude, longitude]) => ({ latitude, longitude }));
 }
+
+/** A boundary written as its points: `latitude longitude, …`. */
+export const ringOf = (points: string): Point[] =>
+  points.split(", ").map((point) => {
+    const [latitude = Number.NaN, longitude = Number.NaN] = point.split(" ").map(Number);
+    return { latitude, longitude };
+  });
