@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCells } from "../../../functions/population-density/cover/cover.ts";
-import { isLarge } from "../../../functions/population-density/query/bytes.ts";
 import { type Fault, parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
 import { workUnitsOf } from "../../../functions/population-density/query/price.ts";
 import { sizeOf } from "../../../functions/population-density/query/size.ts";
 import { supportedSize } from "../../../functions/population-density/query/supported.ts";
-import { now, queryOf } from "./city-query.ts";
+import { asked, now, queryOf } from "./city-query.ts";
 
 const generous = { precisions: [3, 4, 5, 6, 7], syncLimit: 10_000_000, asyncLimit: 10_000_000 };
 const supported = { precisions: [3, 4, 5, 6, 7], syncLimit: 40_000, asyncLimit: 2_000_000 };
@@ -19,42 +18,98 @@ function faultOf(...parameters: Parameters<typeof supportedSize>): Fault | undef
   return "code" in size ? size : undefined;
 }
 
+const areaOf = (...points: readonly (readonly [latitude: number, longitude: number])[]) => ({
+  areaType: "POLYGON",
+  boundary: points.map(([latitude, longitude]) => ({ latitude, longitude })),
+});
+const sliver = (degrees: number) => areaOf([10.01, 0], [10.011, 0], [10.01, degrees]);
+const square = (side: number) => areaOf([45, 4], [45, 4 + side], [45 + side, 4 + side], [45 + side, 4]);
+const halfOfWorld = areaOf([-90, -90], [-90, 89], [90, 89], [90, -90]);
+
 describe("supportedSize", () => {
-  test("a request of 18 slots is accepted at a limit of 18", () => {
-    expect(faultOf(small, supported, false)).toBeUndefined();
-    expect(faultOf(small, { ...supported, syncLimit: 18 }, false)).toBeUndefined();
-  });
+  const ofRequest = "UNSUPPORTED_REQUEST";
 
-  test("precision 12 is refused with UNSUPPORTED_PRECISION and the supported ones, for any size", () => {
-    expect(faultOf({ ...small, precision: 12 }, { ...supported, asyncLimit: 1 }, false)).toEqual({
-      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION",
-      message: "The precision is not supported. Supported are 3, 4, 5, 6, 7.",
-    });
-  });
+  type Row = [
+    string,
+    boolean,
+    string | undefined,
+    Parameters<typeof queryOf>[0],
+    Partial<typeof supported>,
+    RegExp?,
+  ];
 
-  test("18 slots are refused at a limit of 17, with size, limit and the finest precision that fits", () => {
-    expect(faultOf(small, { ...supported, syncLimit: 17 }, false)).toEqual({
-      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_SYNC_RESPONSE",
-      message:
-        "Cells × hours are 18, the limit without a sink is 17. The finest supported precision that fits is 6.",
-    });
-  });
-
-  test("18 slots are accepted with a sink when the limit without one is 17", () => {
-    expect(faultOf(small, { ...supported, syncLimit: 17 }, true)).toBeUndefined();
-  });
-
-  test("a refusal names precision 6 with a sink and 5 without one", () => {
-    const limits = { ...supported, syncLimit: 3, asyncLimit: 17 };
-    expect(faultOf(small, limits, true)?.message).toMatch(/with a sink is 17\. .* fits is 6\.$/);
-    expect(faultOf(small, limits, false)?.message).toMatch(/with a sink is 17\. .* fits is 5\.$/);
-  });
-
-  test("a sliver of 100 degrees is refused for 2,276 tiles × days, and precision 6 fits", () => {
-    const query = queryOf({ area: sliver(100) });
-    expect(faultOf(query, generous, false)?.message).toBe(
-      "Tiles × days are 2276, the limit without a sink is 600. The finest supported precision that fits is 6.",
-    );
+  test.each<Row>([
+    ["18 slots at a limit of 18", false, undefined, {}, { syncLimit: 18 }],
+    ["18 slots at a limit without a sink of 17", true, undefined, {}, { syncLimit: 17 }],
+    ["a square of 1.9 degrees", true, undefined, { area: square(1.9), startTime: asked.endTime }, {}],
+    [
+      "18 slots at a limit of 17",
+      false,
+      "UNSUPPORTED_SYNC_RESPONSE",
+      {},
+      { syncLimit: 17 },
+      /^Cells × hours are 18, the limit without a sink is 17\. .* fits is 6\.$/,
+    ],
+    [
+      "18 slots at limits of 3 and 17",
+      true,
+      ofRequest,
+      {},
+      { syncLimit: 3, asyncLimit: 17 },
+      /with a sink is 17\. .* fits is 6\.$/,
+    ],
+    [
+      "18 slots at limits of 3 and 17",
+      false,
+      ofRequest,
+      {},
+      { syncLimit: 3, asyncLimit: 17 },
+      /with a sink is 17\. .* fits is 5\.$/,
+    ],
+    [
+      "18 slots at limits of 1",
+      false,
+      ofRequest,
+      {},
+      { syncLimit: 1, asyncLimit: 1 },
+      /with a sink is 1\. No coarser supported precision fits\.$/,
+    ],
+    [
+      "cells of precision 12",
+      false,
+      "UNSUPPORTED_PRECISION",
+      { precision: 12 },
+      { asyncLimit: 1 },
+      /Supported are 3, 4, 5, 6, 7\.$/,
+    ],
+    [
+      "a sliver of 100 degrees",
+      false,
+      "UNSUPPORTED_SYNC_RESPONSE",
+      { area: sliver(100) },
+      generous,
+      /^Tiles × days are 2276, the limit without a sink is 600\. .* fits is 6\.$/,
+    ],
+    [
+      "a sliver of 150 degrees",
+      false,
+      ofRequest,
+      { area: sliver(150) },
+      { ...generous, syncLimit: 1 },
+      /^Tiles × days are at least \d+, the limit with a sink is 2600\. /,
+    ],
+    [
+      "half of the world",
+      false,
+      ofRequest,
+      { area: halfOfWorld, precision: 12 },
+      { precisions: [1, 12] },
+      /^Cells × hours are at least \d{18,}, .* fits is 1\.$/,
+    ],
+  ])("a request for %s, with a sink: %s → %s", (_, hasSink, code, request, limits, message) => {
+    const fault = faultOf(queryOf(request), { ...supported, ...limits }, hasSink);
+    expect(fault?.code).toBe(code && `POPULATION_DENSITY_DATA.${code}`);
+    if (message !== undefined) expect(fault?.message).toMatch(message);
   });
 
   test.each([
@@ -83,14 +138,6 @@ describe("supportedSize", () => {
 
   test("one day of one tile costs no more than any request", () => {
     expect(workUnitsOf(sizeOf(small))).toBe(0);
-  });
-
-  test("a sliver of 150 degrees is refused with UNSUPPORTED_REQUEST although its slots would fit a sink", () => {
-    const query = queryOf({ area: sliver(150) });
-    expect(faultOf(query, { ...generous, syncLimit: 1 }, false)).toMatchObject({
-      code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
-      message: expect.stringMatching(/^Tiles × days are at least \d+, the limit with a sink is 2600\. /),
-    });
   });
 
   test("the precision that a refusal names is accepted, and every finer one is refused", () => {
@@ -141,62 +188,6 @@ describe("supportedSize", () => {
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
   });
-
-  test.each([false, true])(
-    "18 slots are refused with UNSUPPORTED_REQUEST when both limits are 3, with a sink: %s",
-    (hasSink) => {
-      expect(faultOf(small, { ...supported, syncLimit: 3, asyncLimit: 3 }, hasSink)).toEqual({
-        code: "POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST",
-        message:
-          "Cells × hours are 18, the limit with a sink is 3. The finest supported precision that fits is 5.",
-      });
-    },
-  );
-
-  test("a refusal says that no coarser precision fits when none does", () => {
-    const fault = faultOf(small, { ...supported, syncLimit: 1, asyncLimit: 1 }, false);
-    expect(fault?.message).toBe(
-      "Cells × hours are 18, the limit with a sink is 1. No coarser supported precision fits.",
-    );
-  });
-
-  test("half of the world at precision 12 is refused with at least 1e17 slots, and precision 1 fits", () => {
-    const half = [
-      { latitude: -90, longitude: -90 },
-      { latitude: -90, longitude: 89 },
-      { latitude: 90, longitude: 89 },
-      { latitude: 90, longitude: -90 },
-    ];
-    const query = queryOf({ area: { areaType: "POLYGON", boundary: half }, precision: 12 });
-    const fault = faultOf(query, { ...supported, precisions: [1, 12] }, false);
-    expect(fault?.code).toBe("POPULATION_DENSITY_DATA.UNSUPPORTED_REQUEST");
-    const [, slots] = /^Cells × hours are at least (\d+), /.exec(fault?.message ?? "") ?? [];
-    expect(Number(slots)).toBeGreaterThan(1e17);
-    expect(fault?.message).toMatch(/The finest supported precision that fits is 1\.$/);
-    expect(countCells(query.polygon, 1)).toBeLessThanOrEqual(32);
-  });
-
-  const sliver = (degrees: number) => ({
-    areaType: "POLYGON",
-    boundary: [
-      { latitude: 10.01, longitude: 0 },
-      { latitude: 10.011, longitude: 0 },
-      { latitude: 10.01, longitude: degrees },
-    ],
-  });
-
-  test("a square of 1.9 degrees is accepted with a sink", () => {
-    const side = 1.9;
-    const solid = [
-      { latitude: 45, longitude: 4 },
-      { latitude: 45, longitude: 4 + side },
-      { latitude: 45 + side, longitude: 4 + side },
-      { latitude: 45 + side, longitude: 4 },
-    ];
-    const period = { startTime: "2026-11-21T11:00:00Z", endTime: "2026-11-21T12:00:00Z" };
-    const query = queryOf({ area: { areaType: "POLYGON", boundary: solid }, ...period });
-    expect(faultOf(query, supported, true)).toBeUndefined();
-  });
 });
 
 describe("sizeOf", () => {
@@ -215,23 +206,4 @@ describe("sizeOf", () => {
   test("an accepted request has an exact size", () => {
     expect(supportedSize(small, supported, false)).toEqual(sizeOf(small));
   });
-});
-
-describe("isLarge", () => {
-  test.each<[Parameters<typeof isLarge>[1], number, number, Parameters<typeof isLarge>[2]?]>([
-    ["application/json", 1_739, 1],
-    ["text/csv", 1_503, 1, { geometry: "POINT" }],
-    ["text/csv", 701, 1, { geometry: "WKT" }],
-    ["application/geo+json", 16, 25, { featuresPer: "HOUR" }],
-    ["text/csv", 2_083, 1],
-    ["application/x-ndjson", 925, 1],
-    ["application/geo+json", 396, 1],
-    ["application/geo+json", 120, 24],
-  ])(
-    "an answer as %s of %i cells in %i hours is not large, and with a cell more it is",
-    (format, cells, hours, choices) => {
-      expect(isLarge({ cells, slots: cells * hours }, format, choices)).toBe(false);
-      expect(isLarge({ cells: cells + 1, slots: (cells + 1) * hours }, format, choices)).toBe(true);
-    },
-  );
 });
