@@ -1,28 +1,23 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { text } from "node:stream/consumers";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 
-/** How a sink answers a request. */
+/** How a sink answers a request whose whole body it has taken: not at all, by a reset connection, or with a status. */
 export type SinkAnswer =
+  | "hang"
+  | "reset"
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       /** Awaited before the answer. */
       readonly after?: Promise<unknown>;
-    }
-  /** Takes the whole body, and then says nothing, cuts the connection, or answers letter by letter, or for ever. */
-  | "hang"
-  | "reset"
-  | "drip"
-  | "endless"
-  /** Cuts the connection when the first bytes of the body arrive. */
-  | "cut";
+    };
 
 /** A received request. */
 interface SinkRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** How it was answered. */
   readonly answer: SinkAnswer;
 }
 
@@ -34,56 +29,36 @@ export interface TestSink {
   urlBy(decide: (index: number) => SinkAnswer): string;
   /** The requests whose body came to its end, in this order; of one sink when its URL is given. */
   received(url?: string): readonly SinkRequest[];
-  /** The requests whose body did not. */
-  cutOff(url?: string): readonly SinkRequest[];
-  /** The highest number of concurrent requests. */
-  maxAtOnce(): number;
   close(): Promise<void>;
 }
 
 /** Opens sinks at a free port of 127.0.0.1. */
 export async function openSink(): Promise<TestSink> {
-  const scripts = new Map<string, (index: number) => SinkAnswer>();
-  const counts = new Map<string, number>();
+  const answers = new Map<string, () => SinkAnswer>();
   const received: SinkRequest[] = [];
-  const cutOff: SinkRequest[] = [];
-  let atOnce = 0;
-  let maxAtOnce = 0;
   const server = createServer(async (request, response) => {
     const { url: path = "", headers } = request;
-    const name = nameIn(path);
-    const decide = scripts.get(name);
-    if (decide === undefined) {
-      // Of another test, whose sink had this port.
-      request.resume();
-      response.writeHead(404).end();
-      return;
-    }
-    maxAtOnce = Math.max(maxAtOnce, ++atOnce);
-    response.once("close", () => atOnce--);
-    const index = counts.get(name) ?? 0;
-    counts.set(name, index + 1);
-    const answer = decide(index);
-    const { body, isWhole } = await bodyOf(request, answer === "cut");
-    (isWhole ? received : cutOff).push({ path, headers, body, answer });
-    if (isWhole) await give(answer, response);
+    // Another test's sink had this port, if no sink of this one has the name.
+    const answer: SinkAnswer = answers.get(nameIn(path))?.() ?? { status: 404 };
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
+    if (answers.has(nameIn(path))) received.push({ path, headers, body, answer });
+    if (answer === "hang") return;
+    if (answer === "reset") return void response.socket?.resetAndDestroy();
+    await answer.after;
+    response.writeHead(answer.status, answer.headers).end();
   });
-  // What a sink holds is lost with it: no test waits for a connection of its own making.
-  server.on("clientError", (_, socket) => socket.destroy());
   const { url: origin, close } = await listen(server, 0);
   const urlBy = (decide: (index: number) => SinkAnswer) => {
     const name = crypto.randomUUID();
-    scripts.set(name, decide);
+    let index = 0;
+    answers.set(name, () => decide(index++));
     return `${origin}/${name}?of=test`;
   };
-  const ofSink = (requests: readonly SinkRequest[], url?: string) =>
-    requests.filter(({ path }) => url === undefined || nameIn(url) === nameIn(path));
   return {
-    urlOf: (...answers) => urlBy((index) => answers[Math.min(index, answers.length - 1)] ?? { status: 204 }),
+    urlOf: (...given) => urlBy((index) => given[Math.min(index, given.length - 1)] ?? { status: 204 }),
     urlBy,
-    received: (url) => ofSink(received, url),
-    cutOff: (url) => ofSink(cutOff, url),
-    maxAtOnce: () => maxAtOnce,
+    received: (url) => received.filter(({ path }) => url === undefined || nameIn(url) === nameIn(path)),
     close,
   };
 }
@@ -91,41 +66,4 @@ export async function openSink(): Promise<TestSink> {
 /** A sink is known by its path, with any query. */
 function nameIn(url: string): string {
   return new URL(url, "http://127.0.0.1").pathname.slice(1);
-}
-
-async function bodyOf(request: IncomingMessage, isToBeCut: boolean) {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) {
-      chunks.push(chunk);
-      if (isToBeCut) request.socket.resetAndDestroy();
-    }
-  } catch {
-    // The other side, or this one, has cut it off: what came is kept.
-  }
-  return { body: Buffer.concat(chunks).toString(), isWhole: request.complete && !isToBeCut };
-}
-
-async function give(answer: SinkAnswer, response: ServerResponse): Promise<void> {
-  if (typeof answer === "object") {
-    await answer.after;
-    response.writeHead(answer.status, answer.headers).end();
-    return;
-  }
-  if (answer === "hang") return;
-  if (answer === "drip") {
-    const letters = setInterval(() => response.socket?.write("H"), 50);
-    response.once("close", () => clearInterval(letters));
-    return;
-  }
-  if (answer === "endless") {
-    response.writeHead(200);
-    const more = () => {
-      while (!response.destroyed && response.write("x".repeat(9_999)));
-    };
-    response.on("drain", more);
-    more();
-    return;
-  }
-  response.socket?.resetAndDestroy();
 }
