@@ -1,11 +1,7 @@
+import { demoLogin } from "./demo.ts";
 import { announce, element, html } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { currentLogin, type Login, logIn, logOut, onLoginChange, useToken } from "./session.ts";
-
-/** The login of the demo data (`tools/demo/profiles.json`), filled in if this machine serves the page. */
-const demo = { emailaddress: "app@example.com", password: "correct horse battery staple" };
-
-const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
 
 /** Whether there is nothing to see without a login, as on the map; the reference can be read. */
 function isRequired(): boolean {
@@ -80,14 +76,14 @@ function loginForm(submit: HTMLButtonElement, message: string | undefined): HTML
     type: "email",
     autocomplete: "username",
     required: true,
-    value: isLocal ? demo.emailaddress : "",
+    value: demoLogin?.emailaddress ?? "",
   });
   const password = html("input", {
     id: "login-password",
     type: "password",
     autocomplete: "current-password",
     required: true,
-    value: isLocal ? demo.password : "",
+    value: demoLogin?.password ?? "",
   });
   const problem = html("p", { class: "problem", role: "alert" }, message);
   const send = async (event: Event) => {
@@ -115,7 +111,7 @@ function loginForm(submit: HTMLButtonElement, message: string | undefined): HTML
     html("label", { for: "login-password" }, "Password"),
     password,
     submit,
-    isLocal && html("p", { class: "note" }, "The login of the demo data is filled in."),
+    demoLogin !== undefined && html("p", { class: "note" }, "The login of the demo data is filled in."),
   );
 }
 

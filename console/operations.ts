@@ -1,5 +1,6 @@
 /** The caller's operations: requests whose answers are delivered to a sink. */
 import { Asking } from "./asking.ts";
+import { demoSink } from "./demo.ts";
 import { announce, html } from "./dom.ts";
 import { counted } from "./numbers.ts";
 import { panel } from "./panel.ts";
@@ -47,6 +48,7 @@ class OperationList {
     type: "url",
     placeholder: "https://example.com/densities",
     spellcheck: "false",
+    value: demoSink,
   });
   #timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -9,7 +9,8 @@ import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
 import { sandboxTable } from "../functions/openapi/sandbox.ts";
 import packageJson from "../package.json" with { type: "json" };
-import { refusingSinkPath, suppressedArea, unreachableSink } from "../shared/sandbox/numbers.ts";
+import { suppressedArea } from "../shared/sandbox/numbers.ts";
+import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../shared/sandbox/sinks.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { costTable } from "./docs/cost-table.ts";
@@ -61,7 +62,8 @@ const files: readonly GeneratedFile[] = [
       const withNumbers = withGeneratedPart(before, "numbers", sandboxTable());
       const area = ["```json", JSON.stringify(suppressedArea), "```"].join("\n");
       const withArea = withGeneratedPart(withNumbers, "suppressed area", area);
-      const withPath = withGeneratedValue(withArea, "refusing sink", code(refusingSinkPath));
+      const withSink = withGeneratedValue(withArea, "accepting sink", code(acceptingSinkPath));
+      const withPath = withGeneratedValue(withSink, "refusing sink", code(refusingSinkPath));
       return withGeneratedValue(withPath, "unreachable sink", code(unreachableSink));
     },
   },

@@ -1,4 +1,5 @@
 /** The request that a card shows as programs and sends: an example that can be changed. */
+import { demoSink } from "../demo.ts";
 import { apiUrl } from "../http.ts";
 import type { SnippetRequest } from "../snippets.ts";
 import {
@@ -32,6 +33,7 @@ export function exampleDraft(document: ApiDocument, endpoint: Endpoint): Draft {
   const { content = {} } = success === undefined ? {} : resolve(document, success[1]);
   const mediaTypes = Object.keys(content);
   const requestBody = operation.requestBody?.content["application/json"];
+  const body = requestBody && examplesOf(document, requestBody)[0]?.value;
   return {
     endpoint,
     isPublic: operation.security.length === 0,
@@ -41,8 +43,12 @@ export function exampleDraft(document: ApiDocument, endpoint: Endpoint): Draft {
     ),
     mediaTypes,
     accept: mediaTypes[0] ?? "",
-    body: requestBody === undefined ? undefined : examplesOf(document, requestBody)[0]?.value,
+    body: demoSink !== undefined && hasSink(body) ? { ...body, sink: demoSink } : body,
   };
+}
+
+function hasSink(body: unknown): body is object {
+  return typeof body === "object" && body !== null && "sink" in body;
 }
 
 /** The parameters of an endpoint itself: those that it shares with others are components, which the opening describes. */

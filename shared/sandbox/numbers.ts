@@ -132,12 +132,6 @@ export const sandboxNumbers: readonly SandboxNumber[] = [
   })),
 ];
 
-/** A sink whose name never resolves (RFC 2606). */
-export const unreachableSink = "https://sink.sandbox.example/densities";
-
-/** The path of a sink on the service itself, which has no such route: it refuses every delivery with 404. */
-export const refusingSinkPath = "/sandbox/sink";
-
 /** A part of the demo city where nobody lives: every cell of every hour is suppressed. */
 export const suppressedArea = {
   areaType: "POLYGON",

@@ -135,11 +135,13 @@ test("infra/ imports only itself, shared/ and the list of areas", () => {
   expect(wrongImports(isIn("infra"), isElsewhere)).toEqual([]);
 });
 
-test("console/ imports only itself, the geometry of cells and classes of ground risk; only tests and tools/console/ import it", () => {
-  const isGeometry = (to: string) =>
-    /^functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)/.test(to);
+test("console/ imports only itself, the geometry of cells, classes of ground risk and the sandbox's sinks; only tests and tools/console/ import it", () => {
+  const isShared = (to: string) =>
+    /^(?:functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)|shared\/sandbox\/sinks\.ts$)/.test(
+      to,
+    );
   const isElsewhere = ({ to, toFile }: Import) =>
-    toFile ? !isIn("console")(to) && !isGeometry(to) : isBuiltin(to);
+    toFile ? !isIn("console")(to) && !isShared(to) : isBuiltin(to);
   expect(wrongImports(isIn("console"), isElsewhere)).toEqual([]);
   expect(
     wrongImports(

@@ -8,13 +8,12 @@ import { type Code, errors } from "../../../shared/errors.ts";
 import { failInSandbox } from "../../../shared/sandbox/failing-numbers.ts";
 import {
   type Outcome,
-  refusingSinkPath,
   type SandboxNumber,
   sandboxDate,
   sandboxNumbers,
   suppressedArea,
-  unreachableSink,
 } from "../../../shared/sandbox/numbers.ts";
+import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../../../shared/sandbox/sinks.ts";
 import { texts } from "../../infra/template.ts";
 import { hourFromNow } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
@@ -100,6 +99,13 @@ test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", 
   expect(status).toBe("SUPPORTED_AREA");
   expect(cells.length).toBeGreaterThan(167 * 8);
   expect(new Set(cells.map(({ dataType }) => dataType))).toEqual(new Set(["LOW_DENSITY"]));
+});
+
+test("a delivery to the accepting sink ends as DELIVERED", async () => {
+  const { read } = await operationWith(`${sharedService.url}${acceptingSinkPath}`);
+  await expect
+    .poll(read, { timeout: 30_000 })
+    .toMatchObject({ state: "DELIVERED", attempts: 1, lastAttempt: { httpStatus: 204 } });
 });
 
 test("a delivery to the refusing sink ends as REFUSED", async () => {

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { acceptingSinkPath } from "../../../shared/sandbox/sinks.ts";
 import { InvocationError } from "../lambda/invocation-error.ts";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
@@ -177,6 +178,7 @@ export class Gateway {
     try {
       if (!isOwnHost(requestedHost(received), received.port, this.#allowedHosts)) return misdirected;
       const encodedBody = await readBody(request);
+      if (received.path === acceptingSinkPath) return taken;
       if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
       if (encodedBody === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
       const body = await decompressed(encodedBody, headerOf(received, "content-encoding"));
@@ -258,6 +260,9 @@ const misdirected: Reply = {
       "npm start -- --allow-host NAME allows another name.",
   }),
 };
+
+/** What the sandbox's sink answers, which no stage has. */
+const taken: Reply = { status: 204, headers: [], body: "" };
 
 /** After the time-out the function continues, as on AWS; its result is discarded. */
 async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {

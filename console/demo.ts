@@ -1,0 +1,13 @@
+/** What `npm start` has, and the page fills in where this machine serves it. */
+import { acceptingSinkPath } from "../shared/sandbox/sinks.ts";
+import { apiUrl } from "./http.ts";
+
+const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
+
+/** The login of the demo data (`tools/demo/profiles.json`); undefined elsewhere. */
+export const demoLogin = isLocal
+  ? { emailaddress: "app@example.com", password: "correct horse battery staple" }
+  : undefined;
+
+/** A sink that takes every delivery; undefined elsewhere. */
+export const demoSink = isLocal ? apiUrl(acceptingSinkPath.slice(1)) : undefined;
