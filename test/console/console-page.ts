@@ -1,9 +1,10 @@
 /** The console in a real browser, for tests. */
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { expect, vi } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
-import { findChromium } from "../support/chromium.ts";
+import { findChromium, startChromium } from "../support/chromium.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isWhole } from "../support/sample.ts";
 
 /** Chromium on this machine, in which the console is tested. */
@@ -24,6 +25,20 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 
 /** A busy machine without graphics hardware draws slowly. */
 export const patience = 120_000;
+
+/** Starts a browser, and a service with the demo data: one of the file's own, as others store densities elsewhere. */
+export function useConsole(): { readonly browser: Browser; readonly service: OwnService } {
+  const used = {} as { browser: Browser; service: OwnService };
+  beforeAll(async () => {
+    used.service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
+    used.browser = await startChromium(chromium ?? "");
+  }, patience);
+  afterAll(async () => {
+    await used.browser?.close();
+    await used.service?.close();
+  });
+  return used;
+}
 
 /** A page, with what it must not do. */
 export interface ConsolePage {

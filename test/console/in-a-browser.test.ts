@@ -1,9 +1,7 @@
 /** The console in a real browser, for `npm run test:all`. Without a browser these tests are skipped, and say so. */
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startChromium } from "../support/chromium.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
 import {
   type AnswerBody,
   type ConsolePage,
@@ -19,6 +17,7 @@ import {
   screenshot,
   seriousFindings,
   showDensities,
+  useConsole,
 } from "./console-page.ts";
 
 /** The cells of the first hour of an answer. */
@@ -36,22 +35,12 @@ function densestCell(answer: AnswerBody) {
 }
 
 describe.skipIf(chromium === undefined || !isWanted)("the console in a browser", () => {
-  let browser: Browser;
-  /** One of its own: other tests store densities in places where the demo has none. */
-  let service: OwnService;
-  beforeAll(async () => {
-    service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
-    browser = await startChromium(chromium ?? "");
-  }, patience);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const used = useConsole();
 
   describe("the map", { timeout: 2 * patience }, () => {
     let map: ConsolePage;
     beforeAll(async () => {
-      map = await openConsole(browser, service.url);
+      map = await openConsole(used.browser, used.service.url);
       await logIn(map.page);
       await cellsDrawn(map.page);
       await screenshot(map.page, "console");
@@ -231,7 +220,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   test("the console shows why a login is refused, which scope it lacks, and lets another account log in", {
     timeout: 2 * patience,
   }, async () => {
-    const { page, problems } = await openConsole(browser, service.url);
+    const { page, problems } = await openConsole(used.browser, used.service.url);
     await page.fill("#login-password", "wrong");
     await page.click("#login button");
     await expect.poll(() => page.textContent("#login .problem"), { timeout: patience }).toContain("is wrong");
@@ -254,7 +243,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   test("the console asks for another login when its token is not accepted", {
     timeout: 2 * patience,
   }, async () => {
-    const { page, problems } = await openConsole(browser, service.url);
+    const { page, problems } = await openConsole(used.browser, used.service.url);
     await logIn(page);
     await cellsDrawn(page);
     await page.route("**/retrieve", (route) =>
@@ -275,8 +264,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(
-      browser,
-      `${service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=6&precision=6`,
+      used.browser,
+      `${used.service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=6&precision=6`,
     );
     const { page } = opened;
     await logIn(page);
@@ -310,8 +299,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(
-      browser,
-      `${service.url}/#area=4.82,45.74,4.86,45.77&hours=6&precision=5`,
+      used.browser,
+      `${used.service.url}/#area=4.82,45.74,4.86,45.77&hours=6&precision=5`,
     );
     const { page } = opened;
     await logIn(page);
@@ -342,7 +331,9 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   test("a legend that was folded for a card stays open once the user has opened it, until another cell is chosen", {
     timeout: 2 * patience,
   }, async () => {
-    const { page } = await openConsole(browser, service.url, { viewport: { width: 800, height: 600 } });
+    const { page } = await openConsole(used.browser, used.service.url, {
+      viewport: { width: 800, height: 600 },
+    });
     const isOpen = async () => (await page.locator("#legend details[open]").count()) === 1;
     await logIn(page);
     await page.click("text=Densest cells");
@@ -368,8 +359,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(
-      browser,
-      `${service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`,
+      used.browser,
+      `${used.service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`,
     );
     const { page } = opened;
     await logIn(page);
@@ -381,7 +372,9 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.waitForSelector("#cell-title code");
     await cellsDrawn(page);
     const after = await centre();
-    await page.goto(`${service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`);
+    await page.goto(
+      `${used.service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`,
+    );
     await page.waitForSelector('#validation button:has-text("Use the next 6 hours")');
 
     expect(after).toEqual(before);
@@ -395,7 +388,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   test("axe-core finds nothing serious in the login and on the map, light and dark, on wide and narrow windows", {
     timeout: 4 * patience,
   }, async () => {
-    const opened = await openConsole(browser, service.url);
+    const opened = await openConsole(used.browser, used.service.url);
     const { page } = opened;
     await expectAccessible(page, "login");
     await page.setViewportSize({ width: 1360, height: 850 });
@@ -415,7 +408,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     timeout: 3 * patience,
   }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true };
-    const opened = await openConsole(browser, service.url, { ...phone, hasTouch: true });
+    const opened = await openConsole(used.browser, used.service.url, { ...phone, hasTouch: true });
     const { page } = opened;
     await logIn(page);
     await cellsDrawn(page);

@@ -1,8 +1,5 @@
 /** What people do on the map beyond asking and looking, in a real browser, for `npm run test:all`. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startChromium } from "../support/chromium.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   type ConsolePage,
   cellsDrawn,
@@ -13,25 +10,19 @@ import {
   openConsole,
   openForm,
   patience,
+  useConsole,
 } from "./console-page.ts";
 
 const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
 
 describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () => {
-  let browser: Browser;
-  let service: OwnService;
+  const used = useConsole();
   let map: ConsolePage;
   beforeAll(async () => {
-    service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
-    browser = await startChromium(chromium ?? "");
-    map = await openConsole(browser, service.url);
+    map = await openConsole(used.browser, used.service.url);
     await logIn(map.page);
     await cellsDrawn(map.page);
-  }, 3 * patience);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  }, 2 * patience);
 
   test("times are in the zone of the data, and in UTC once that is chosen", async () => {
     const { page } = map;
