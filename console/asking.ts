@@ -1,5 +1,5 @@
 /** How the page asks the API: says that it does, and lets people cancel, wait and try again. */
-import { announce, html } from "./dom.ts";
+import { announce, html, linksTo } from "./dom.ts";
 import { ApiError } from "./http.ts";
 import { counted, separated } from "./numbers.ts";
 import { allowedPlaces } from "./session.ts";
@@ -125,18 +125,10 @@ function alertBox(error: ApiError, ...details: readonly (HTMLElement | false)[])
 
 /** What the account may do instead. */
 function allowedNote(): HTMLElement {
-  const places = allowedPlaces();
-  const links = places.flatMap(({ name, href }, index) => [
-    index === 0 ? "" : ", ",
-    html("a", { href }, name),
-  ]);
+  const links = linksTo(allowedPlaces());
   const advice = "Log out, and log in with an account that has it. The reference stays open.";
-  return html(
-    "p",
-    { class: "note" },
-    ...(places.length === 0 ? [] : ["This account may use: ", ...links, ". "]),
-    advice,
-  );
+  const allowed = links.length === 0 ? [] : ["This account may use: ", ...links, ". "];
+  return html("p", { class: "note" }, ...allowed, advice);
 }
 
 async function aSecond(signal: AbortSignal): Promise<void> {

@@ -36,6 +36,14 @@ function fill<Made extends Element>(made: Made, attributes: Attributes, children
   return made;
 }
 
+/** Links to places of the page, with commas between them. */
+export function linksTo(
+  places: readonly { readonly name: string; readonly href: string }[],
+): (Node | string)[] {
+  const links = places.map(({ name, href }) => html("a", { href }, name));
+  return links.flatMap((link, index) => (index === 0 ? [link] : [", ", link]));
+}
+
 /**
  * Finds an element of `index.html` by its id.
  * @throws {Error} if the page has none.

@@ -68,9 +68,7 @@ export async function fetchFrom(path: string, options: RequestInit): Promise<Res
 export async function send(path: string, options: RequestInit): Promise<Response> {
   const response = await fetchFrom(path, options);
   if (response.ok) return response;
-  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const after = Number.isFinite(retryAfter) ? retryAfter : undefined;
-  throw errorFrom(response.status, await response.text(), after);
+  throw errorOf(response, await response.text());
 }
 
 function tellAllowance(headers: Headers): void {
@@ -82,7 +80,10 @@ function tellAllowance(headers: Headers): void {
   for (const tell of allowanceListeners) tell({ limit: limit ?? 0, remaining: remaining ?? 0, resetsAt });
 }
 
-function errorFrom(status: number, text: string, retryAfter: number | undefined): ApiError {
+/** The error that a response without success is. @param text its body */
+export function errorOf({ status, headers }: Response, text: string): ApiError {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
   try {
     const { code, message } = JSON.parse(text) as { readonly code?: unknown; readonly message?: unknown };
     if (typeof code === "string" && typeof message === "string") {

@@ -55,18 +55,26 @@ function show(view: View): void {
   }
 }
 
-for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-view]")) {
-  link.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    const view = link.dataset.view === "reference" ? "reference" : "map";
-    const shown = viewOf(location.pathname);
-    if (shown === view) return;
-    fragments.set(shown, location.hash);
-    history.pushState(undefined, "", new URL(paths[view] + (fragments.get(view) ?? ""), document.baseURI));
-    show(view);
-  });
+/** Opens a view by a link to it, anywhere on the page, without loading the page again. */
+function follow(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const shown = viewOf(location.pathname);
+  const view = (Object.keys(paths) as View[]).find((one) => link.href.split("#")[0] === urlOf(one));
+  // Within a view, browsers follow links themselves.
+  if (view === undefined || view === shown) return;
+  event.preventDefault();
+  fragments.set(shown, location.hash);
+  history.pushState(undefined, "", urlOf(view) + (link.hash || (fragments.get(view) ?? "")));
+  show(view);
+  document.getElementById(link.hash.slice(1))?.scrollIntoView();
 }
+
+function urlOf(view: View): string {
+  return new URL(paths[view], document.baseURI).href;
+}
+
+document.addEventListener("click", follow);
 addEventListener("popstate", () => show(viewOf(location.pathname)));
 
 followTheme();

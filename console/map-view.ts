@@ -7,7 +7,7 @@ import { resultPanel } from "./answer/result.ts";
 import { retrieveDensities } from "./answer/retrieval.ts";
 import { withUnusual } from "./answer/unusual.ts";
 import { Asking } from "./asking.ts";
-import { announce, element, html } from "./dom.ts";
+import { announce, element, html, linksTo } from "./dom.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
@@ -29,7 +29,7 @@ import type { City } from "./request/regions.ts";
 import { requestFold } from "./request/request-fold.ts";
 import { type RequestForm, requestForm } from "./request/request-form.ts";
 import { largestCount } from "./request/validation.ts";
-import { currentLogin, onLoginChange } from "./session.ts";
+import { allowedPlaces, currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 import { useDataZone } from "./time.ts";
 import { webhookSecrets } from "./webhook-secrets.ts";
@@ -183,6 +183,7 @@ class MapView {
         return query && requestsOf(query);
       }),
       webhookSecrets(),
+      ...otherApis(),
       provenance(capabilities),
     );
     this.openAddress();
@@ -389,6 +390,12 @@ function sizeOf(query: Query): number {
 function unreadNote(names: readonly string[]): HTMLElement[] {
   if (names.length === 0) return [];
   return [html("p", { class: "warning" }, `The address has parts that cannot be read: ${names.join(", ")}.`)];
+}
+
+/** Links to the forms of the other APIs that the account may use. */
+function otherApis(): HTMLElement[] {
+  const others = allowedPlaces().filter(({ href }) => href !== "./");
+  return others.length === 0 ? [] : [html("p", {}, "Other APIs: ", ...linksTo(others))];
 }
 
 /** Shows the source of the numbers. */

@@ -155,9 +155,9 @@ export async function fetchWithToken(path: string, options: RequestInit): Promis
 /** Where a scope leads on this page. */
 const placesOfScopes = {
   "population-density-data:": { name: "Density map", href: "./" },
-  "qos-profiles:": { name: "QoS profiles", href: "reference#retrieveQosProfiles" },
-  "number-recycling:": { name: "Number recycling", href: "reference#checkNumberRecycling" },
-  "device-identifier:": { name: "Device", href: "reference#retrieveIdentifier" },
+  "qos-profiles:": { name: "QoS profiles", href: "reference#form-retrieveQosProfiles" },
+  "number-recycling:": { name: "Number recycling", href: "reference#form-checkNumberRecycling" },
+  "device-identifier:": { name: "Device", href: "reference#form-retrieveIdentifier" },
 } as const;
 
 /** What the token permits, as far as it says so. */

@@ -1,8 +1,8 @@
-/** A program in TypeScript that sends a request with the service's client, the folder `client/`. */
+/** A program in TypeScript that sends a request with `openapi-fetch`, as `client/` does, and the types of the document. */
 
 import type { Parameter } from "./document.ts";
 
-/** The request, as the client takes it. */
+/** The request, as that client takes it. */
 export interface ClientRequest {
   /** In capitals. */
   readonly method: string;
@@ -29,12 +29,20 @@ export function clientProgram({ method, path, baseUrl, parameters, ...request }:
     ...(accept === undefined ? {} : { headers: { Accept: accept }, parseAs: "text" }),
   };
   const argument = Object.keys(options).length === 0 ? "" : `, ${literal(options)}`;
+  const authorization =
+    token === undefined
+      ? // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a program.
+        "`Bearer ${process.env.TOKEN}`"
+      : JSON.stringify(`Bearer ${token}`);
   return [
-    'import { createClient } from "./client/index.ts";',
+    "// npm install openapi-fetch",
+    `// npx openapi-typescript ${baseUrl}/openapi.json --output schema.d.ts`,
+    'import createClient from "openapi-fetch";',
+    'import type { paths } from "./schema.d.ts";',
     "",
-    "const client = createClient({",
+    "const client = createClient<paths>({",
     `  baseUrl: ${JSON.stringify(baseUrl)},`,
-    `  token: ${token === undefined ? 'process.env.TOKEN ?? ""' : JSON.stringify(token)},`,
+    `  headers: { authorization: ${authorization} },`,
     "});",
     `const { data, error } = await client.${method}(${JSON.stringify(path)}${argument});`,
     "console.log(data ?? error);",

@@ -3,6 +3,7 @@ import { announce, html } from "../dom.ts";
 import type { Group } from "./document.ts";
 import { methodBadge } from "./method-badge.ts";
 import type { OpeningSection } from "./opening.ts";
+import { markWords, unfoldFirstMark } from "./search-marks.ts";
 import { addressOf } from "./titled.ts";
 
 /** On narrower windows the index is folded, and stands above the text. */
@@ -62,7 +63,9 @@ function searchField(list: HTMLElement, nothing: HTMLElement): HTMLElement {
       const item = one.closest<HTMLElement>("li, .group-name");
       if (item !== null) item.hidden = !isFound;
     }
-    const count = shown().length;
+    const found = shown();
+    const count = found.length;
+    markWords([...found, ...found.flatMap((one) => sectionOf(one) ?? [])], words);
     nothing.hidden = count > 0;
     if (words.length > 0) announce(`${count} found.`);
   };
@@ -86,6 +89,10 @@ function searchField(list: HTMLElement, nothing: HTMLElement): HTMLElement {
       else move(event as KeyboardEvent, -1);
     },
   });
+  list.addEventListener("click", ({ target }) => {
+    const section = target instanceof Element ? sectionOf(target.closest("a")) : null;
+    if (section !== null) unfoldFirstMark(section);
+  });
   list.addEventListener("keydown", (event) => {
     move(event, shown().indexOf(document.activeElement as HTMLAnchorElement));
   });
@@ -101,8 +108,12 @@ function searchField(list: HTMLElement, nothing: HTMLElement): HTMLElement {
 
 /** What a search for a link looks through: its section, and its own words first. */
 function textOf(one: HTMLAnchorElement): string {
-  const section = document.getElementById(one.dataset.section ?? "");
+  const section = sectionOf(one);
   return `${one.textContent} ${section?.id} ${section?.textContent}`.toLowerCase();
+}
+
+function sectionOf(link: HTMLElement | null): HTMLElement | null {
+  return document.getElementById(link?.dataset.section ?? "");
 }
 
 /**

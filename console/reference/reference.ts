@@ -1,7 +1,7 @@
 /**
  * The reference: the API's document in three columns, with programs that have the token of the page's login. It takes 24
  * kB compressed. Scalar, Stoplight Elements and Redoc take 560 kB and more; Redoc and RapiDoc need inline styles, which
- * the page's policy refuses; none has programs with the service's own client.
+ * the page's policy refuses; none has programs with a typed client.
  */
 import { element, html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
@@ -10,6 +10,7 @@ import { choice } from "./choice.ts";
 import { codeCard } from "./code-card.ts";
 import { contents, followScrolling } from "./contents.ts";
 import { type ApiDocument, type Group, groupsOf } from "./document.ts";
+import { formsSection } from "./forms.ts";
 import { openingSections } from "./opening.ts";
 import { operationView } from "./operation-view.ts";
 import { prose } from "./prose.ts";
@@ -27,8 +28,9 @@ export async function showReference(): Promise<void> {
     return;
   }
   const groups = groupsOf(document);
-  const opening = openingSections(document, groups);
   const choices: SharedChoices = { language: choice("curl"), known: choice({}) };
+  const forms = formsSection(document, groups, choices.known);
+  const opening = openingSections(document, groups).toSpliced(1, 0, forms);
   onLoginChange((login) => {
     if (login === undefined) choices.known.set({});
   });

@@ -9,14 +9,14 @@ import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type Endpoint, resolve } from "./document.ts";
 import { acceptOf, type Draft, exampleDraft, sentValues, snippetOf } from "./draft.ts";
 import { methodBadge } from "./method-badge.ts";
+import type { KnownValues } from "./sending.ts";
 import { tabs } from "./tabs.ts";
 import { tryForm } from "./try-form.ts";
 
 /** What the cards of all operations have in common. */
 export interface SharedChoices {
   readonly language: Choice<string>;
-  /** Values of parameters of paths that responses have brought, by the name of the parameter. */
-  readonly known: Choice<Readonly<Record<string, string>>>;
+  readonly known: KnownValues;
 }
 
 /** Creates the card. */
@@ -24,9 +24,11 @@ export function requestCard(document: ApiDocument, endpoint: Endpoint, choices: 
   const draft = exampleDraft(document, endpoint);
   const programs = programsOf(document, draft);
   const names = Object.keys(programs);
+  const { elements, send } = tryForm(document, draft, choices.known, () => show());
   const card = codeCard(
     `Program: ${endpoint.operation.summary}`,
     html("span", { class: "address" }, methodBadge(endpoint.method), html("code", {}, endpoint.path)),
+    send,
   );
   const chooser = tabs(`Language of ${endpoint.operation.summary}`, names, card.text, choices.language.set);
   const show = () => {
@@ -38,7 +40,7 @@ export function requestCard(document: ApiDocument, endpoint: Endpoint, choices: 
   choices.language.onChange(show);
   onLoginChange(show);
   card.text.before(chooser.element);
-  card.element.append(tryForm(document, draft, choices.known, show));
+  card.element.append(...elements);
   return card.element;
 }
 

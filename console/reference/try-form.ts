@@ -1,15 +1,20 @@
 /** The form that changes the request of an operation, and sends it. */
-import { announce, html } from "../dom.ts";
-import { ApiError, fetchFrom } from "../http.ts";
-import { askForLogin } from "../login-dialog.ts";
-import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
-import type { Choice } from "./choice.ts";
+import { html } from "../dom.ts";
+import { bodyFields, isFlat } from "./body-fields.ts";
 import { codeCard } from "./code-card.ts";
-import { type ApiDocument, type Parameter, resolve } from "./document.ts";
-import { type Draft, snippetOf } from "./draft.ts";
+import { type ApiDocument, type ApiResponse, type Parameter, resolve, type Schema } from "./document.ts";
+import type { Draft } from "./draft.ts";
+import { jsonOf, type KnownValues, type Sent, sendButton, sending } from "./sending.ts";
+import { labelled, valueField } from "./value-field.ts";
 
 /** How much of a response the page shows. */
 const shownCharacters = 40_000;
+
+/** The form, folded, with the response below; and a button that sends the request as it is. */
+interface TryForm {
+  readonly elements: readonly HTMLElement[];
+  readonly send: HTMLElement;
+}
 
 /**
  * Creates the form.
@@ -18,75 +23,46 @@ const shownCharacters = 40_000;
 export function tryForm(
   document: ApiDocument,
   draft: Draft,
-  known: Choice<Readonly<Record<string, string>>>,
+  known: KnownValues,
   onChange: () => void,
-): HTMLElement {
-  const response = html("div", { class: "live", "aria-live": "polite" });
-  const button = html("button", { class: "primary" });
-  let sending = new AbortController();
-  const submit = async (event: Event) => {
+): TryForm {
+  const { element, send } = sending(draft, known, (sent) => [responseCard(document, draft, sent)]);
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (!draft.isPublic && currentLogin() === undefined) {
-      askForLogin();
-      return;
-    }
-    button.disabled = true;
-    sending = new AbortController();
-    response.replaceChildren(html("p", { class: "note" }, "Sending…"));
-    response.replaceChildren(...(await send(draft, known, sending.signal)));
-    button.disabled = false;
+    void send();
   };
-  onLoginChange((login) => {
-    button.textContent = draft.isPublic || login !== undefined ? "Send" : "Log in to send";
-    if (login !== undefined) return;
-    sending.abort();
-    response.replaceChildren();
-  });
-  return html(
-    "details",
-    { class: "try" },
-    html("summary", {}, "Try it"),
-    html(
-      "form",
-      { submit },
-      ...draft.parameters.map((parameter) => parameterField(document, draft, parameter, known, onChange)),
-      draft.mediaTypes.length > 1 && formatField(draft, onChange),
-      draft.body !== undefined && bodyField(draft, button, onChange),
-      button,
-    ),
-    response,
+  const button = sendButton(draft, "Send", { class: "primary" });
+  const form = html(
+    "form",
+    { submit },
+    ...draft.parameters.map((parameter) => parameterField(document, draft, parameter, known, onChange)),
+    draft.mediaTypes.length > 1 && formatField(draft, onChange),
+    ...bodyOf(document, draft, button, onChange),
+    button,
   );
+  const details = html("details", { class: "try" }, html("summary", {}, "Change the request"), form);
+  const sendAsItIs = () => {
+    // What is missing can be shown, and entered, only where it is open.
+    if (!form.checkValidity()) details.open = true;
+    form.requestSubmit();
+  };
+  return { elements: [details, element], send: sendButton(draft, "Send", { click: sendAsItIs }) };
 }
 
 function parameterField(
   document: ApiDocument,
   draft: Draft,
   parameter: Parameter,
-  known: Choice<Readonly<Record<string, string>>>,
+  known: KnownValues,
   onChange: () => void,
 ): HTMLElement {
-  const { name, required = false } = parameter;
-  const { enum: choices, default: fallback } = resolve(document, parameter.schema);
+  const { name, required: isRequired = false } = parameter;
   const change = () => {
     draft.values.set(name, field.value);
     onChange();
   };
   const value = draft.values.get(name) ?? "";
-  const field =
-    choices === undefined
-      ? html("input", {
-          value,
-          required,
-          placeholder: String(fallback ?? ""),
-          spellcheck: "false",
-          input: change,
-        })
-      : html(
-          "select",
-          { change },
-          html("option", { value: "" }, "–"),
-          ...choices.map((one) => html("option", {}, String(one))),
-        );
+  const field = valueField(resolve(document, parameter.schema), { value, isRequired, change });
   if (parameter.in === "path") {
     known.onChange(({ [name]: found }) => {
       if (found === undefined) return;
@@ -94,7 +70,7 @@ function parameterField(
       change();
     });
   }
-  return html("label", {}, html("code", {}, name), required ? " required" : "", field);
+  return labelled(name, isRequired, field);
 }
 
 function formatField(draft: Draft, onChange: () => void): HTMLElement {
@@ -106,85 +82,62 @@ function formatField(draft: Draft, onChange: () => void): HTMLElement {
   return html("label", {}, "Answer as", field);
 }
 
-function bodyField(draft: Draft, button: HTMLButtonElement, onChange: () => void): HTMLElement {
+/** The body in fields or, where its schema has lists, as JSON. */
+function bodyOf(
+  document: ApiDocument,
+  draft: Draft,
+  button: HTMLButtonElement,
+  onChange: () => void,
+): readonly HTMLElement[] {
+  const media = draft.endpoint.operation.requestBody?.content["application/json"];
+  if (media === undefined) return [];
+  const schema = resolve<Schema>(document, media.schema);
+  if (!isFlat(document, schema)) return [jsonField(draft, button, onChange)];
+  const fields = bodyFields(document, schema, draft.body, {
+    onChange: () => {
+      draft.body = fields.read() ?? {};
+      onChange();
+    },
+  });
+  return fields.elements;
+}
+
+function jsonField(draft: Draft, button: HTMLButtonElement, onChange: () => void): HTMLElement {
   const text = JSON.stringify(draft.body, null, 2);
   const problem = html("p", { class: "problem", role: "alert" });
   const field = html("textarea", { rows: Math.min(14, text.split("\n").length), spellcheck: "false" }, text);
   field.addEventListener("input", () => {
-    try {
-      draft.body = JSON.parse(field.value);
-      problem.textContent = "";
-      onChange();
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      problem.textContent = "This is not JSON: the programs show the body before it.";
-    }
-    button.disabled = problem.textContent !== "";
+    draft.body = jsonOf(field.value) ?? draft.body;
+    const isJson = jsonOf(field.value) !== undefined;
+    problem.textContent = isJson ? "" : "This is not JSON: the programs show the body before it.";
+    button.disabled = !isJson;
+    onChange();
   });
   return html("div", {}, html("label", {}, "Body", field), problem);
 }
 
-/** Sends the request, and returns its response as a card; nothing once it is aborted. */
-async function send(
-  draft: Draft,
-  known: Choice<Readonly<Record<string, string>>>,
-  aborted: AbortSignal,
-): Promise<readonly HTMLElement[]> {
-  const { url, method, headers = {}, body } = snippetOf(draft, currentLogin()?.token);
-  const start = performance.now();
-  try {
-    const response = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
-      method,
-      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: aborted,
-    });
-    const text = await response.text();
-    if (aborted.aborted) return [];
-    const milliseconds = Math.round(performance.now() - start);
-    const title = `${response.status} ${response.statusText} · ${milliseconds} ms`;
-    announce(`The response is ${response.status}.`);
-    // What a deletion leaves is not what the next one is meant for.
-    if (method !== "DELETE") known.set({ ...known.get(), ...idsIn(parsed(text)) });
-    return [responseCard(title, response.ok, formatted(text))];
-  } catch (error) {
-    if (aborted.aborted) return [];
-    if (!(error instanceof ApiError)) throw error;
-    return [html("p", { class: "problem" }, error.message)];
-  }
-}
-
-function responseCard(title: string, isOk: boolean, text: string): HTMLElement {
-  const card = codeCard("Response", html("span", { class: isOk ? "status ok" : "status failed" }, title));
+function responseCard(
+  document: ApiDocument,
+  { endpoint }: Draft,
+  { response, text, milliseconds }: Sent,
+): HTMLElement {
+  const { status, statusText, ok, headers } = response;
+  const title = `${status} ${statusText} · ${milliseconds} ms`;
+  const card = codeCard("Response", html("span", { class: ok ? "status ok" : "status failed" }, title));
+  const documented = endpoint.operation.responses[status];
+  const names = Object.keys(documented ? (resolve<ApiResponse>(document, documented).headers ?? {}) : {});
+  const named = names.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [html("dt", {}, name), html("dd", {}, value)];
+  });
+  card.text.before(html("dl", { class: "response-headers", "aria-label": "Headers" }, ...named));
+  const body = jsonOf(text);
+  const shown = body === undefined ? text : JSON.stringify(body, null, 2);
+  const rest = shown.length - shownCharacters;
   card.show(
-    text.length <= shownCharacters
-      ? text
-      : `${text.slice(0, shownCharacters)}\n… and ${text.length - shownCharacters} characters more: use the program for all.`,
+    rest <= 0
+      ? shown
+      : `${shown.slice(0, shownCharacters)}\n… and ${rest} characters more: use the program for all.`,
   );
   return card.element;
-}
-
-/** A body that is JSON; undefined for any other. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
-}
-
-/** A body as people read it. */
-function formatted(text: string): string {
-  const body = parsed(text);
-  return body === undefined ? text : JSON.stringify(body, null, 2);
-}
-
-/** The ids in a body, or in the first member of a list in it. */
-function idsIn(body: unknown): Readonly<Record<string, string>> {
-  if (typeof body !== "object" || body === null) return {};
-  const members = Object.entries(body);
-  const ofLists = members.flatMap(([, value]) => (Array.isArray(value) ? [idsIn(value[0])] : []));
-  const own = members.filter(([name, value]) => /^(?:i|.+I)d$/.test(name) && typeof value === "string");
-  return Object.assign({}, ...ofLists, Object.fromEntries(own));
 }

@@ -1,12 +1,13 @@
 /** The reference in a real browser, for `npm run test:all`. */
 import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
 import { demoClientsToken } from "../oauth2/test-client.ts";
-import { startChromium } from "../support/chromium.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
 import {
   cellsDrawn,
   chromium,
@@ -17,6 +18,7 @@ import {
   openConsole,
   patience,
   screenshot,
+  useConsole,
 } from "./console-page.ts";
 
 describe.skipIf(chromium === undefined || !isWanted)(
@@ -25,19 +27,10 @@ describe.skipIf(chromium === undefined || !isWanted)(
     timeout: 3 * patience,
   },
   () => {
-    let browser: Browser;
-    let service: OwnService;
-    beforeAll(async () => {
-      service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
-      browser = await startChromium(chromium ?? "");
-    }, patience);
-    afterAll(async () => {
-      await browser?.close();
-      await service?.close();
-    });
+    const used = useConsole();
 
     async function openReference() {
-      const opened = await openConsole(browser, `${service.url}/reference`, {
+      const opened = await openConsole(used.browser, `${used.service.url}/reference`, {
         viewport: { width: 1440, height: 900 },
       });
       await opened.page.waitForSelector("#getQosProfile");
@@ -77,7 +70,11 @@ describe.skipIf(chromium === undefined || !isWanted)(
         ].map(async (id) => JSON.parse(await shell(await programOf(page, id)))),
       );
 
+      await page.getByRole("tab", { name: "TypeScript" }).first().click();
+      const fromTypeScript = await typeScript(await programOf(page, "checkNumberRecycling"));
+
       expect(first).toContain("$TOKEN");
+      expect(fromTypeScript).toContain("phoneNumberRecycled: true");
       expect(JSON.parse(alone)).toMatchObject({ name: "QOS_E", status: "ACTIVE" });
       const [profiles, densities, recycling, operations] = answers;
       expect(profiles[0]).toHaveProperty("maxUpstreamRate");
@@ -94,10 +91,8 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await logInAt(page);
       await screenshot(page, "reference");
       await page.click("#checkNumberRecycling .try summary");
-      await page.fill(
-        "#checkNumberRecycling textarea",
-        '{"phoneNumber": "+34600000001", "specifiedDate": "2025-01-01"}',
-      );
+      await page.locator("#checkNumberRecycling").getByLabel("phoneNumber").fill("+34600000001");
+      await page.locator("#checkNumberRecycling").getByLabel("specifiedDate").fill("2025-01-01");
       const response = await sendFrom(page, "checkNumberRecycling");
       const { authorization = "" } = await response.request().allHeaders();
       const token = authorization.replace("Bearer ", "");
@@ -120,8 +115,62 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.context().close();
     });
 
+    test("three forms answer in words without any JSON, and say what the API says of a number that nobody has", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      const form = (name: string) => page.getByRole("form", { name });
+      const [profiles, recycling, device] = [
+        form("List QoS profiles"),
+        form("Check number recycling"),
+        form("Retrieve a device identifier"),
+      ];
+
+      await profiles.getByRole("button", { name: "List profiles" }).click();
+      await recycling.getByRole("button", { name: "Check the number" }).click();
+      await device.getByRole("button", { name: "Find the device" }).click();
+
+      await profiles.getByRole("row", { name: /^QOS_E ACTIVE .* 10 Mbps 20 Mbps/ }).waitFor();
+      await recycling.getByText("Yes", { exact: true }).waitFor();
+      await device.getByText("490154203237518", { exact: true }).waitFor();
+      await device.getByLabel("Phone number").fill("+99040401");
+      await device.getByRole("button", { name: "Find the device" }).click();
+      await device.getByText("IDENTIFIER_NOT_FOUND").waitFor();
+      expect(opened.problems.filter((problem) => !problem.includes("status of 404"))).toEqual([]);
+      await page.context().close();
+    });
+
+    test("a request is sent next to its program as it is shown, and its response has the headers that are documented", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      const operation = page.locator("#listDensityOperations");
+
+      const responding = page.waitForResponse(/\/operations$/);
+      await operation.getByRole("button", { name: "Send", exact: true }).first().click();
+      const headers = await (await responding).allHeaders();
+
+      await operation.getByText(headers["x-correlator"] ?? "none", { exact: true }).waitFor();
+      expect(await operation.locator(".try[open]").count()).toBe(0);
+      expectNoProblems(opened);
+      await page.context().close();
+    });
+
+    test("a search marks the words that it has found, and unfolds the first of them in a section that is chosen", async () => {
+      const { page } = await openReference();
+
+      await page.getByRole("searchbox", { name: "Search the reference" }).fill("Idempotency-Key");
+      const marks = await page.evaluate('[...CSS.highlights.get("found")].map((range) => range.toString())');
+      await page.getByRole("searchbox").fill("accessTokenExpiresUtc");
+      await page.keyboard.press("Enter");
+
+      expect(new Set(marks as string[])).toEqual(new Set(["Idempotency-Key"]));
+      await page.locator("#retrievePopulationDensity").getByText("accessTokenExpiresUtc").first().waitFor();
+      await page.context().close();
+    });
+
     test("the reference sends a request with a token that a client was issued, and asks again about what was answered", async () => {
-      const token = await demoClientsToken(service, "population-density-data:read");
+      const token = await demoClientsToken(used.service, "population-density-data:read");
       const opened = await openReference();
       const { page } = opened;
       await page.click("#account button");
@@ -236,4 +285,21 @@ async function sendFrom(page: Page, operationId: string) {
 async function shell(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)("sh", ["-c", program], { timeout: patience });
   return stdout;
+}
+
+/** Runs a program with the packages that its first lines install, outside of this project. */
+async function typeScript(program: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "program-"));
+  try {
+    await symlink(resolve("node_modules"), join(folder, "node_modules"));
+    await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+    await writeFile(join(folder, "program.ts"), program);
+    const loader = import.meta.resolve("tsx");
+    const { stdout } = await promisify(execFile)(process.execPath, ["--import", loader, "program.ts"], {
+      cwd: folder,
+    });
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

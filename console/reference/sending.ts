@@ -1,0 +1,99 @@
+/** Sends the request of a draft, and shows its response. */
+import { Asking } from "../asking.ts";
+import { announce, html } from "../dom.ts";
+import { fetchFrom } from "../http.ts";
+import { askForLogin } from "../login-dialog.ts";
+import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
+import type { Choice } from "./choice.ts";
+import { type Draft, snippetOf } from "./draft.ts";
+
+/** Values of parameters of paths that responses have brought, by the name of the parameter. */
+export type KnownValues = Choice<Readonly<Record<string, string>>>;
+
+/** A response with its body. */
+export interface Sent {
+  readonly response: Response;
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+/**
+ * Creates the place where responses are shown.
+ * @param show the elements of a response; an ApiError that it throws is shown with what one can do about it.
+ */
+export function sending(
+  draft: Draft,
+  known: KnownValues,
+  show: (sent: Sent) => Promise<readonly Node[]> | readonly Node[],
+) {
+  const asking = new Asking();
+  const shown = html("div");
+  const send = async () => {
+    if (!draft.isPublic && currentLogin() === undefined) {
+      askForLogin();
+      return;
+    }
+    shown.replaceChildren();
+    const ask = async (signal: AbortSignal) => {
+      const sent = await sendDraft(draft, signal);
+      return { sent, elements: await show(sent) };
+    };
+    const answer = await asking.ask({ ask, text: "Sending…", isCancellable: true });
+    if (answer === undefined) return;
+    announce(`The response is ${answer.sent.response.status}.`);
+    // What a deletion leaves is not what the next one is meant for.
+    if (draft.endpoint.method !== "DELETE") known.set({ ...known.get(), ...idsIn(jsonOf(answer.sent.text)) });
+    shown.replaceChildren(...answer.elements);
+  };
+  onLoginChange((login) => {
+    if (login !== undefined) return;
+    asking.clear();
+    shown.replaceChildren();
+  });
+  return { element: html("div", { class: "live", "aria-live": "polite" }, asking.element, shown), send };
+}
+
+/** Creates a button that sends, or asks for the login that the request needs. */
+export function sendButton(draft: Draft, action: string, attributes: { click?: () => void; class?: string }) {
+  const button = html("button", {
+    type: attributes.click === undefined ? "submit" : "button",
+    ...attributes,
+  });
+  onLoginChange((login) => {
+    const isReady = draft.isPublic || login !== undefined;
+    button.textContent = isReady ? action : `Log in to ${action.toLowerCase()}`;
+  });
+  return button;
+}
+
+async function sendDraft(draft: Draft, signal: AbortSignal): Promise<Sent> {
+  const { url, method, headers = {}, body } = snippetOf(draft, undefined);
+  const start = performance.now();
+  const response = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal,
+  });
+  const text = await response.text();
+  return { response, text, milliseconds: Math.round(performance.now() - start) };
+}
+
+/** A body that is JSON; undefined for any other. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+/** The ids in a body, or in the first member of a list in it. */
+function idsIn(body: unknown): Readonly<Record<string, string>> {
+  if (typeof body !== "object" || body === null) return {};
+  const members = Object.entries(body);
+  const ofLists = members.flatMap(([, value]) => (Array.isArray(value) ? [idsIn(value[0])] : []));
+  const own = members.filter(([name, value]) => /^(?:i|.+I)d$/.test(name) && typeof value === "string");
+  return Object.assign({}, ...ofLists, Object.fromEntries(own));
+}
