@@ -142,7 +142,7 @@ test("a replay makes exclusions again in their order, and does not ask again wha
   for (const [date, people] of Object.entries(weeks)) {
     const file = await counts(`weeks/${date}.csv`, date, { 0: people, 1: 4 });
     await importDensity({ ...observed, files: [file], accepted: ["PEOPLE_UNUSUAL", "LARGEST_CELL_UNUSUAL"] });
-    if (date === "2026-11-16") await excludeDay("2026-11-09", true);
+    if (date === "2026-11-16") await excludeDay("2026-11-09", true, new Date("2026-11-22"));
   }
   const before = await publishedItems();
 

@@ -53,7 +53,10 @@ interface HourFinding {
 
 const allHours = Array.from({ length: hoursPerDay }, (_, hour) => hour);
 
-/** What is unusual about a day, in the order of codes: one finding for each code. */
+/**
+ * What is unusual about a day, in the order of codes: of each code one finding, or two where one of them may be told and
+ * the other not.
+ */
 export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
   const usual = new UsualHours(day.date, day.figures, yardstick.earlier, yardstick.week);
   const found = [
@@ -65,10 +68,13 @@ export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
       return compared === undefined ? [] : judgedHour(compared, day.date, yardstick);
     }),
   ];
-  return findingCodes.flatMap((code) => {
-    const ofCode = found.filter((each) => each.code === code);
-    return ofCode.length === 0 ? [] : [together(ofCode, day.date, yardstick)];
-  });
+  return findingCodes.flatMap((code) =>
+    [true, false].flatMap((isPublic) => {
+      // What is public must not depend on what is not.
+      const alike = found.filter((each) => each.code === code && each.isPublic === isPublic);
+      return alike.length === 0 ? [] : [together(alike, day.date, yardstick)];
+    }),
+  );
 }
 
 function isCounted({ figures }: JudgedDay, hour: number): boolean {
@@ -81,10 +87,8 @@ function together(
   date: string,
   { week, timeZone }: Pick<Yardstick, "timeZone" | "week">,
 ): FoundFinding {
-  // What is public must not depend on what is not.
-  const told = found.some(({ isPublic }) => isPublic) ? found.filter(({ isPublic }) => isPublic) : found;
-  const largest = told.reduce((one, other) => (other.size > one.size ? other : one));
-  const hours = told.map(({ hour }) => hour).sort((one, other) => one - other);
+  const largest = found.reduce((one, other) => (other.size > one.size ? other : one));
+  const hours = found.map(({ hour }) => hour).sort((one, other) => one - other);
   const times = rangesText(
     hours.map((hour) => firstHour(date) + hour),
     week,
@@ -137,12 +141,15 @@ function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThre
     const mayRefuse = usual.weeksWith(hour) >= leastWeeks;
     const found: HourFinding[] = [];
     if (share < thresholds.rows.warning) {
+      const isCritical = share < thresholds.rows.critical;
+      // Rows of suppressed cells are among them: their number is not printed.
+      const limit = percentText(isCritical ? thresholds.rows.critical : thresholds.rows.warning);
       found.push({
         code: "ROWS_MISSING",
-        isCritical: mayRefuse && share < thresholds.rows.critical,
+        isCritical: mayRefuse && isCritical,
         hour,
         size: 1 - share,
-        text: () => `only ${percentText(share)} of the rows that hours of this day have`,
+        text: () => `fewer than ${limit} of the rows that a usual hour of this day has`,
         isPublic: false,
       });
     }

@@ -45,8 +45,11 @@ export interface ExclusionResult {
  * @param isExcluded false to take it back.
  * @throws {ImportError} for a day that was never imported, or is too old: only its exclusion would be recorded.
  */
-export async function excludeDay(date: string, isExcluded: boolean): Promise<ExclusionResult> {
-  const now = new Date();
+export async function excludeDay(
+  date: string,
+  isExcluded: boolean,
+  now = new Date(),
+): Promise<ExclusionResult> {
   await checkObserved(date, now);
   await recordExclusion(date, isExcluded, now);
   return await makeTypicalAgain(date, now);

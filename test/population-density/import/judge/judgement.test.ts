@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
 import { excludeDay } from "../../../../functions/population-density/import/publish/exclude-day.ts";
 import { readFigures } from "../../../../functions/population-density/import/store/figure-store.ts";
 import {
@@ -14,6 +15,7 @@ import { toldQuality } from "../../../../functions/population-density/tiles/qual
 import { currentQuality } from "../../../../functions/population-density/tiles/quality-store.ts";
 import { typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { densities } from "../../../../functions/population-density/tiles/table.ts";
+import { dayMilliseconds } from "../../../../shared/calendar.ts";
 import { tableVariable } from "../../../../shared/table.ts";
 import { type DensityImport, importDensity } from "../../../../tools/import/density/import-density.ts";
 import { useOwnDensityTables, useTables } from "../../../support/database.ts";
@@ -32,6 +34,7 @@ afterEach(() => {
 const fixture = (name: string) => join(import.meta.dirname, "fixtures", `${name}.csv`);
 const observed = { typical: false, precisions: [5], threshold: 10 };
 const monday = "2026-11-23";
+const now = new Date("2026-11-26T12:00:00Z");
 
 async function importFile(file: string, options: Partial<DensityImport> = {}) {
   return await importDensity({ ...observed, files: [file], ...options });
@@ -124,7 +127,38 @@ describe("a critical finding", () => {
     await importFile(fixture("rows-equal"), { accepted: ["ROWS_EQUAL"] });
     expect((await currentQuality()).map(toldQuality)[0]).toMatchObject({ day: monday, findings: [] });
   });
+
+  test("of rows below K does not make the told warning of another hour critical", async () => {
+    const equal = (date: string, hour: string, people: number) =>
+      Array.from({ length: 50 }, (_, index) => `u0${cellAt(index)},${date}T${hour}:00:00Z,${people}`);
+    for (const week of ["2026-11-09", "2026-11-16"]) await importRows(equal(week, "08", 6));
+    const rows = [...equal(monday, "08", 7), ...equal(monday, "09", 20)];
+    const { findings } = await importRows(rows, { accepted: ["ROWS_EQUAL"] });
+    expect(findings.map(({ level, text }) => [level, text])).toEqual([
+      ["warning", "09:00–10:00 UTC: all 50 cells with a number have the same"],
+      ["critical", "08:00–09:00 UTC: all rows with people have the same number of people"],
+    ]);
+    expect((await currentQuality()).map(toldQuality)[0]?.findings).toMatchObject([
+      { code: "ROWS_EQUAL", level: "warning", hours: [9] },
+    ]);
+  });
+
+  test("of few rows is printed without their number", async () => {
+    const { findings } = await importFile(fixture("rows-missing"), { isDryRun: true });
+    expect(findings).toMatchObject([
+      {
+        code: "ROWS_MISSING",
+        level: "warning",
+        text: "10:00–11:00 UTC: fewer than 50 % of the rows that a usual hour of this day has",
+      },
+    ]);
+  });
 });
+
+/** The last letters of a cell, by its index in the tiles that begin with `u0`. */
+function cellAt(index: number): string {
+  return `6${suffixesOf(2)[index]}`;
+}
 
 test("a first import of rows that are all equal is published with a warning", async () => {
   const { findings } = await importFile(fixture("rows-equal"));
@@ -223,11 +257,11 @@ describe("an excluded day", () => {
       await people(date, count);
     }
     const whole = await typical();
-    expect(await excludeDay("2026-11-09", true)).toEqual({ items: 6, changed: 6 });
+    expect(await excludeDay("2026-11-09", true, now)).toEqual({ items: 6, changed: 6 });
     const without = await typical();
     await people(monday, 11_200);
     const later = await typical();
-    await excludeDay("2026-11-09", false);
+    await excludeDay("2026-11-09", false, now);
     expect([whole, without, later, await typical()].map((each) => Math.round(Number(each) / 100))).toEqual([
       207, 110, 111, 183,
     ]);
@@ -238,14 +272,14 @@ describe("an excluded day", () => {
     await importRows(["u0400,2026-01-05T08:00:00Z,5000"], { typical: true });
     await people("2026-11-16", 10_000);
     expect(Math.round(Number(await typical()) / 100)).toBe(100);
-    await excludeDay("2026-11-16", true);
+    await excludeDay("2026-11-16", true, now);
     expect(Math.round(Number(await typical()) / 100)).toBe(50);
   });
 
   test("is not what later days are judged by, and an import may exclude its own days", async () => {
     await importFile(fixture("weeks"));
-    await excludeDay("2026-11-09", true);
-    await excludeDay("2026-11-02", true);
+    await excludeDay("2026-11-09", true, now);
+    await excludeDay("2026-11-02", true, now);
     expect(codesOf(await importFile(fixture("people-unusual"), { isExcluded: true }))).toEqual([]);
     expect((await currentQuality()).map(({ day, isExcluded = false }) => [day, isExcluded])).toEqual([
       [monday, true],
@@ -258,7 +292,16 @@ describe("an excluded day", () => {
   });
 
   test("must have been imported", async () => {
-    await expect(excludeDay(monday, true)).rejects.toThrow("2026-11-23: was not imported");
+    await expect(excludeDay(monday, true, now)).rejects.toThrow("2026-11-23: was not imported");
+  });
+
+  test("may be 100 days old, and no older", async () => {
+    await people("2026-11-16", 10_000);
+    const daysLater = (days: number) => new Date(Date.parse("2026-11-16T12:00:00Z") + days * dayMilliseconds);
+    await expect(excludeDay("2026-11-16", true, daysLater(101))).rejects.toThrow(
+      "observed days are kept for 100 days",
+    );
+    expect(await excludeDay("2026-11-16", true, daysLater(100))).toMatchObject({ items: 6 });
   });
 });
 
