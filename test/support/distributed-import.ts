@@ -14,7 +14,11 @@ import { densities } from "../../functions/population-density/tiles/table.ts";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { coveredAreaIn } from "../../tools/import/density/area.ts";
-import { type DensityImported, importDensity } from "../../tools/import/density/import-density.ts";
+import {
+  type DensityImport,
+  type DensityImported,
+  importDensity,
+} from "../../tools/import/density/import-density.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
@@ -173,7 +177,7 @@ export async function cellsOf(box: Box): Promise<string[]> {
 export const header = "geohash,startTime,people,minPeople,maxPeople\n";
 
 /** How an import differs from one of observed days with K = 10 and no area. */
-export interface Wanted {
+export interface Wanted extends Pick<DensityImport, "accepted" | "calendar" | "isExcluded"> {
   readonly box?: Box;
   readonly typical?: boolean;
   readonly isRecounted?: boolean;
@@ -200,6 +204,9 @@ export async function importOnOneMachine(
       isRecounted: wanted.isRecounted,
       marketShare: wanted.marketShare,
       provenance: wanted.provenance,
+      accepted: wanted.accepted,
+      calendar: wanted.calendar,
+      isExcluded: wanted.isExcluded,
       precisions: [3, 4, 5, 6],
       threshold: 10,
     }),
@@ -240,6 +247,9 @@ export async function importDistributed(
     threshold: wanted.threshold ?? 10,
     precisions: [3, 4, 5, 6],
     provenance: wanted.provenance,
+    accepted: wanted.accepted && [...wanted.accepted],
+    calendar: wanted.calendar,
+    isExcluded: wanted.isExcluded,
     replay: wanted.replay,
   };
   const random = seeded(seed);

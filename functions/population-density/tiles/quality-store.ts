@@ -6,8 +6,8 @@ import { type DayQuality, type Quality, quality } from "./quality.ts";
 import { densities } from "./table.ts";
 
 const table = withSchema(densities, quality);
-/** Apart from the data set, which every request for densities reads. */
-const key = { tile: "data-set", day: "quality" };
+/** Where it is: apart from the data set, which every request for densities reads. */
+export const qualityKey = { tile: "data-set", day: "quality" };
 
 const cache = new ReadCache<Quality | undefined>(2 ** 16, () => 0);
 
@@ -16,7 +16,7 @@ const maxAttempts = 20;
 
 /** Up to `CACHE_SECONDS` old, eventually consistent. */
 export async function readQuality(signal: AbortSignal): Promise<readonly DayQuality[]> {
-  const found = await cache.get(key.day, () => getItem(table, key, signal, "eventual"));
+  const found = await cache.get(qualityKey.day, () => getItem(table, qualityKey, signal, "eventual"));
   return found?.days ?? [];
 }
 
@@ -26,7 +26,7 @@ export async function currentQuality(): Promise<readonly DayQuality[]> {
 }
 
 function currentItem(): Promise<Quality | undefined> {
-  return getItem(table, key, AbortSignal.timeout(callMilliseconds));
+  return getItem(table, qualityKey, AbortSignal.timeout(callMilliseconds));
 }
 
 /** @throws {Error} when other imports change the item each time. */
@@ -37,7 +37,7 @@ export async function changeQuality(change: (before: readonly DayQuality[]) => D
       before === undefined
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
-    const item = { ...key, days: change(before?.days ?? []), revision: (before?.revision ?? 0) + 1 };
+    const item = { ...qualityKey, days: change(before?.days ?? []), revision: (before?.revision ?? 0) + 1 };
     if (await putItem(densities, item, condition, AbortSignal.timeout(callMilliseconds))) return;
     await wait(10 * (attempt + 1) * Math.random());
   }

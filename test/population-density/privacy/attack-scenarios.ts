@@ -1,5 +1,5 @@
 import { seeded } from "../../support/random.ts";
-import type { Scenario, Step } from "./attack.ts";
+import type { ImportStep, Scenario } from "./attack.ts";
 
 /** The whole numbers from 0 to below a number. */
 function below(end: number): number[] {
@@ -12,6 +12,20 @@ function unknowns(count: number, values: readonly number[]): (readonly number[])
 
 /** Three cells of one parent, one beside it, and one further away. */
 const fiveCells = { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0100": 4 };
+
+/** Of three weeks, so that there are findings; the one in the middle leaves typical weekdays. */
+export const judgedWeeks: Scenario = {
+  name: "three judged weeks, one excluded",
+  finding: "PEOPLE_UNUSUAL",
+  threshold: 2,
+  unknowns: unknowns(4, below(3)),
+  steps: [
+    { cells: { "0000": 0, "0001": 1 }, weeksAgo: 2 },
+    { cells: { "0000": 2, "0001": 1 }, weeksAgo: 1 },
+    { cells: { "0000": 0, "0001": 3 } },
+    { isExcluded: true, weeksAgo: 1 },
+  ],
+};
 
 /** Scenarios of some hundred worlds each, for every test run. */
 export const smallScenarios: readonly Scenario[] = [
@@ -91,6 +105,17 @@ export const smallScenarios: readonly Scenario[] = [
       { cells: { "0000": 3, "0001": 4, "0002": 5 } },
     ],
   },
+  {
+    name: "typical days before, with and without an observed week",
+    threshold: 2,
+    unknowns: unknowns(5, below(3)),
+    steps: [
+      { cells: { "0000": 0, "0001": 1, "0002": 2 }, isTypical: true },
+      { cells: { "0000": 3, "0001": 4, "0002": 2 } },
+      { isExcluded: true, weeksAgo: 0 },
+      { isExcluded: false, weeksAgo: 0 },
+    ],
+  },
 ];
 
 /** Scenarios of more worlds each, for the bench. */
@@ -132,8 +157,8 @@ export function randomScenario(seed: number, maxWorlds: number): Scenario {
   const counted = Math.floor(Math.log(maxWorlds) / Math.log(threshold + 1));
   const cells = suffixes.toSorted(() => random(3) - 1).slice(0, counted);
   const share = random(3) === 0 ? { marketShare: 0.2 + random(3) / 10 } : {};
-  const ranges: Partial<Step> = random(3) === 0 ? { rangeOf: (count) => [count / 2, count + 1] } : {};
-  const steps = below(1 + random(4)).map((index): Step => {
+  const ranges: Partial<ImportStep> = random(3) === 0 ? { rangeOf: (count) => [count / 2, count + 1] } : {};
+  const steps = below(1 + random(4)).map((index): ImportStep => {
     const covered = cells.map((cell, unknown) => [cell, unknown] as const).filter(() => random(3) > 0);
     const all =
       index === 0 && covered.length < 2 ? cells.map((cell, unknown) => [cell, unknown] as const) : covered;

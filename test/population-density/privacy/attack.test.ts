@@ -1,11 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
+import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
 import { useOwnDensityTables } from "../../support/database.ts";
 import { densityCaller } from "../../support/density-caller.ts";
+import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { isLong, isWhole, runs } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
 import { useHarness } from "../../support/use-harness.ts";
-import type { Ask, Scenario } from "./attack.ts";
-import { largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
+import type { Scenario, Service } from "./attack.ts";
+import { judgedWeeks, largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
 
 /** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
 const sampleScenario: Scenario = {
@@ -26,27 +28,44 @@ beforeEach(useOwnDensityTables);
 
 const { retrieve } = densityCaller();
 
-const ask: Ask = async (body) => {
-  const { statusCode, body: answered } = await retrieve(body);
-  expect(statusCode).toBe(200);
-  return JSON.parse(answered.toString());
+const authorizer = authorizerContext({ scope: "population-density-data:read" });
+const invocation = { getRemainingTimeInMillis: () => 10_000 };
+
+const service: Service = {
+  retrieve: async (body) => {
+    const { statusCode, body: answered } = await retrieve(body);
+    expect(statusCode).toBe(200);
+    return JSON.parse(answered.toString());
+  },
+  quality: async () => {
+    const { handler } = await import("../../../functions/population-density/capabilities/capabilities.ts");
+    const { statusCode, body } = await handler(eventOf({ authorizer }), invocation);
+    expect(statusCode).toBe(200);
+    return retrieveCapabilities.responses[200].parse(JSON.parse(body)).quality;
+  },
 };
 
 const random = Array.from({ length: runs(6, 1, 16) }, (_, seed) =>
   randomScenario(100 + seed, runs(160, 60, 1_100)),
 );
-const chosen = [...(isWhole ? smallScenarios : [sampleScenario]), ...(isLong ? largeScenarios : [])];
+const chosen = [
+  judgedWeeks,
+  ...(isWhole ? smallScenarios : [sampleScenario]),
+  ...(isLong ? largeScenarios : []),
+];
 
 test.each([...chosen, ...random])(
-  "POST /populationdensitydata/retrieve determines and excludes no suppressed count: $name",
+  "POST /populationdensitydata/retrieve and GET /capabilities determine and exclude no suppressed count: $name",
   async (scenario) => {
     // It imports into the tables of this test.
     const { attack } = await import("./attack.ts");
-    const { worlds, answers, determined, excluded } = await attack(scenario, ask);
+    const { worlds, answers, determined, excluded, ...told } = await attack(scenario, service);
     console.log(`${scenario.name}: ${worlds} worlds tried, ${answers} different answers`);
     expect(determined.slice(0, 3)).toEqual([]);
     expect(excluded.slice(0, 3)).toEqual([]);
     expect(answers).toBeGreaterThan(1);
+    expect(told.quality.join()).toContain(scenario.finding ?? "");
+    expect(told.exchangedQuality).toEqual(told.quality);
   },
   runs(180_000, 180_000, 1_800_000),
 );

@@ -9,16 +9,21 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { cellOf, geohashAt, gridOf } from "../../../functions/population-density/cover/geohash.ts";
+import type { JudgementThresholds } from "../../../functions/population-density/import/judge/thresholds.ts";
+import { excludeDay } from "../../../functions/population-density/import/publish/exclude-day.ts";
+import { recordExclusion } from "../../../functions/population-density/import/store/exclusion-store.ts";
 import { dataSetKey } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { type FindingCode, findingCodes } from "../../../functions/population-density/tiles/findings.ts";
+import { qualityKey } from "../../../functions/population-density/tiles/quality-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { deleteItem } from "../../../shared/aws/database.ts";
-import { dayMilliseconds, hourMilliseconds } from "../../../shared/calendar.ts";
+import { dayMilliseconds, dayOf, hourMilliseconds } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { importDensity } from "../../../tools/import/density/import-density.ts";
 
 /** One import. */
-export interface Step {
+export interface ImportStep {
   /**
    * The cells it covers: the last characters of their geohashes, and the number of the unknown that is counted in
    * them. The same unknown in two steps was counted the same both times.
@@ -32,6 +37,15 @@ export interface Step {
   readonly isTypical?: boolean;
 }
 
+/** The days of a week leave typical weekdays, or are taken back into them. */
+interface ExclusionStep {
+  readonly isExcluded: boolean;
+  readonly weeksAgo: number;
+}
+
+/** What changes what is published. */
+type Step = ExclusionStep | ImportStep;
+
 /** What is imported, and in how many ways it may have been counted. */
 export interface Scenario {
   readonly name: string;
@@ -40,10 +54,17 @@ export interface Scenario {
   /** The counts that each unknown may have. All below K are among them. */
   readonly unknowns: readonly (readonly number[])[];
   readonly steps: readonly Step[];
+  /** A code that the judgement finds in it, and capabilities tell. */
+  readonly finding?: FindingCode;
 }
 
-/** Sends the body of a request for densities, and gives what the service answers with 200. */
-export type Ask = (body: unknown) => Promise<unknown>;
+/** What a caller may ask for; each is answered with 200. */
+export interface Service {
+  /** Sends the body of a request for densities. */
+  readonly retrieve: (body: unknown) => Promise<unknown>;
+  /** What capabilities say of observed days. */
+  readonly quality: () => Promise<readonly { readonly findings: readonly unknown[] }[]>;
+}
 
 /** The result of an attack. */
 export interface Findings {
@@ -54,6 +75,12 @@ export interface Findings {
   readonly determined: readonly string[];
   /** Suppressed cells for which a number below K is in no such world. */
   readonly excluded: readonly string[];
+  /**
+   * What capabilities say of the days after each step, as JSON; and what they say when every world is exchanged for
+   * another one with the same answers.
+   */
+  readonly quality: readonly string[];
+  readonly exchangedQuality: readonly string[];
 }
 
 const callMilliseconds = 30_000;
@@ -76,48 +103,32 @@ function freshPlaces(count: number): string[] {
   return Array.from({ length: count }, (_, index) => geohashAt(row, first + index, coarsest));
 }
 
+/** So low that the smallest difference is a finding. */
+const lowThresholds: JudgementThresholds = {
+  people: { warning: 0.01, critical: 0.02 },
+  suppressed: { warning: 0.01, critical: 0.02 },
+  largest: { warning: 1.01, critical: 1.02 },
+  emptyTiles: { warning: 0.01, critical: 0.02 },
+  rows: { warning: 0.9, critical: 0.8 },
+  deviations: 0.01,
+  leastPeople: 1,
+  tile: { people: 1, left: 0.9 },
+  equal: 2,
+};
+
+type World = readonly number[];
+
 /**
- * Imports every world of a scenario into the table of a service that nothing else uses, sends every request after each step, and reports what the
- * answers disclose.
+ * Imports every world of a scenario into the table of a service that nothing else uses, sends every request after each
+ * step, and reports what the answers disclose.
  */
-export async function attack({ name, threshold, unknowns, steps }: Scenario, ask: Ask): Promise<Findings> {
-  // Each scenario has a K of its own, and cells that no other has: it begins as in a new table.
-  await deleteItem(densities, dataSetKey, {}, AbortSignal.timeout(callMilliseconds));
+export async function attack(scenario: Scenario, service: Service): Promise<Findings> {
+  const { name, threshold, unknowns, steps } = scenario;
   const worlds = productOf(unknowns);
-  const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
-  const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
-  // The week to come is answered from typical days: of one observed day they are the same.
-  const nextWeek = lastWeek + 2 * weekMilliseconds;
-  const asksTypical = steps.some(({ isTypical, weeksAgo = 0 }) => isTypical === true || weeksAgo > 0);
-  const seen: string[][] = worlds.map(() => []);
-  const suppressed: Set<string>[] = worlds.map(() => new Set());
-  const askedWeeks = new Set<number>();
-  const cells = new Set<string>();
-  for (const step of steps) {
-    const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
-    // A refused import discloses nothing.
-    if (!(await isImported(step, threshold, worlds, places, start))) continue;
-    if (step.isTypical !== true) askedWeeks.add(start);
-    for (const cell of Object.keys(step.cells)) cells.add(cell);
-    for (const week of asksTypical ? [...askedWeeks, nextWeek] : askedWeeks) {
-      for (const [index, place] of places.entries()) {
-        for (const ancestor of ancestorsOf(cells)) {
-          const slots = await answersOf(ask, place + ancestor, week, week === nextWeek ? lastWeek : week);
-          for (const [hour, slot] of slots.entries()) {
-            const world = index * hoursPerWeek + hour;
-            seen[world]?.push(slot);
-            if (week !== nextWeek || step.isTypical === true) {
-              if (slot.startsWith("LOW")) suppressed[world]?.add(ancestor);
-              else suppressed[world]?.delete(ancestor);
-            }
-          }
-        }
-      }
-    }
-  }
+  const { seen, suppressed, quality } = await observe(scenario, worlds, service);
   const groups = new Map<string, number[]>();
-  for (const [world, slots] of seen.entries()) {
-    const answers = slots.join();
+  for (const world of worlds.keys()) {
+    const answers = answersIn(seen, world);
     groups.set(answers, [...(groups.get(answers) ?? []), world]);
   }
   const determined: string[] = [];
@@ -141,7 +152,108 @@ export async function attack({ name, threshold, unknowns, steps }: Scenario, ask
       }
     }
   }
-  return { worlds: worlds.length, answers: groups.size, determined, excluded };
+  const exchanged = worlds.map((_, world) => lastOf(groups.get(answersIn(seen, world))));
+  const withOthers = await observe(
+    scenario,
+    exchanged.map((world) => worlds[world] ?? []),
+    { quality: service.quality },
+  );
+  return {
+    worlds: worlds.length,
+    answers: groups.size,
+    determined,
+    excluded,
+    quality,
+    exchangedQuality: withOthers.quality,
+  };
+}
+
+function lastOf(group: readonly number[] = []): number {
+  return group.at(-1) ?? 0;
+}
+
+/** All that was answered of a world, as one text. */
+function answersIn(seen: readonly (readonly string[])[], world: number): string {
+  return (seen[world] ?? []).join();
+}
+
+/** What callers learn of worlds. */
+interface Observed {
+  /** Of each world, what was answered after each step. */
+  readonly seen: readonly (readonly string[])[];
+  /** Of each world, the cells that are suppressed at the end. */
+  readonly suppressed: readonly ReadonlySet<string>[];
+  /** After each step, as JSON. */
+  readonly quality: readonly string[];
+}
+
+/** Takes the steps of a scenario, and asks after each of them; for densities only if the service has them. */
+async function observe(
+  { threshold, steps }: Scenario,
+  worlds: readonly World[],
+  { retrieve, quality }: Partial<Service> & Pick<Service, "quality">,
+): Promise<Observed> {
+  // Each scenario has a K of its own, and cells that no other has: it begins as in a new table.
+  for (const key of [dataSetKey, qualityKey])
+    await deleteItem(densities, key, {}, AbortSignal.timeout(callMilliseconds));
+  const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
+  const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
+  // The week to come is answered from typical days: of one observed day they are the same.
+  const nextWeek = lastWeek + 2 * weekMilliseconds;
+  const asksTypical = steps.some(
+    (step) => !("cells" in step) || step.isTypical === true || (step.weeksAgo ?? 0) > 0,
+  );
+  const seen: string[][] = worlds.map(() => []);
+  const suppressed: Set<string>[] = worlds.map(() => new Set());
+  const told: string[] = [];
+  const askedWeeks = new Set<number>();
+  const cells = new Set<string>();
+  const excluded = new Set<string>();
+  for (const step of steps) {
+    const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
+    const isImport = "cells" in step;
+    if (!isImport) {
+      for (const date of datesFrom(start)) {
+        await excludeDay(date, step.isExcluded);
+        excluded.add(date);
+      }
+    } else {
+      // A refused import discloses nothing.
+      if (!(await isImported(step, threshold, worlds, places, start))) continue;
+      if (step.isTypical !== true) askedWeeks.add(start);
+      for (const cell of Object.keys(step.cells)) cells.add(cell);
+    }
+    told.push(JSON.stringify(await quality()));
+    if (retrieve === undefined) continue;
+    for (const week of asksTypical ? [...askedWeeks, nextWeek] : askedWeeks) {
+      for (const [index, place] of places.entries()) {
+        for (const ancestor of ancestorsOf(cells)) {
+          const slots = await answersOf(
+            retrieve,
+            place + ancestor,
+            week,
+            week === nextWeek ? lastWeek : week,
+          );
+          for (const [hour, slot] of slots.entries()) {
+            const world = index * hoursPerWeek + hour;
+            seen[world]?.push(slot);
+            if (isImport && (week !== nextWeek || step.isTypical === true)) {
+              if (slot.startsWith("LOW")) suppressed[world]?.add(ancestor);
+              else suppressed[world]?.delete(ancestor);
+            }
+          }
+        }
+      }
+    }
+  }
+  // The next worlds have other places on the same days.
+  for (const date of excluded) await recordExclusion(date, false);
+  return { seen, suppressed, quality: told };
+}
+
+/** The seven dates of a week. */
+function datesFrom(start: number): string[] {
+  return Array.from({ length: 7 }, (_, day) => dayOf(new Date(start + day * dayMilliseconds)));
 }
 
 /** What must not be disclosed: each unknown below K, and the people of each suppressed coarser cell of one import. */
@@ -155,9 +267,11 @@ function sumsOf(
     count < threshold ? [{ name: `unknown ${unknown}`, unknowns: [unknown] }] : [],
   );
   if (steps.length > 1) return single;
+  const [step] = steps;
+  const cells = step !== undefined && "cells" in step ? step.cells : {};
   const coarser = [...suppressed].map((ancestor) => ({
     name: `cell …${ancestor}`,
-    unknowns: Object.entries(steps[0]?.cells ?? {}).flatMap(([cell, unknown]) =>
+    unknowns: Object.entries(cells).flatMap(([cell, unknown]) =>
       cell.startsWith(ancestor) ? [unknown] : [],
     ),
   }));
@@ -185,9 +299,9 @@ function ancestorsOf(cells: ReadonlySet<string>): string[] {
 
 /** @returns false when the import is refused because of what was published before. */
 async function isImported(
-  step: Step,
+  step: ImportStep,
   threshold: number,
-  worlds: readonly (readonly number[])[],
+  worlds: readonly World[],
   places: readonly string[],
   start: number,
 ): Promise<boolean> {
@@ -213,6 +327,8 @@ async function isImported(
       typical: step.isTypical === true,
       precisions: [3, 4, 5, 6, 7],
       threshold,
+      accepted: findingCodes,
+      thresholds: lowThresholds,
       ...(step.marketShare === undefined ? {} : { marketShare: step.marketShare }),
     });
     return true;
@@ -237,7 +353,12 @@ const answer = z.object({
  * @param start of the week that is asked; an epoch millisecond at midnight.
  * @param first of the week in whose order the hours come.
  */
-async function answersOf(ask: Ask, geohash: string, start: number, first: number): Promise<string[]> {
+async function answersOf(
+  retrieve: Service["retrieve"],
+  geohash: string,
+  start: number,
+  first: number,
+): Promise<string[]> {
   if ((start - first) % weekMilliseconds !== 0) throw new Error("weeks begin on different days");
   const precision = geohash.length;
   const { cellHeight, cellWidth } = gridOf(precision);
@@ -246,7 +367,7 @@ async function answersOf(ask: Ask, geohash: string, start: number, first: number
     latitude: (cell.row + north) * cellHeight - 90,
     longitude: (cell.column + east) * cellWidth - 180,
   });
-  const body = await ask({
+  const body = await retrieve({
     area: {
       areaType: "POLYGON",
       boundary: [corner(0.25, 0.25), corner(0.25, 0.75), corner(0.75, 0.75), corner(0.75, 0.25)],
