@@ -11,6 +11,7 @@ import { excludeDay } from "../../functions/population-density/import/publish/ex
 import { readJournal } from "../../functions/population-density/import/store/journal-store.ts";
 import { askedHours } from "../../functions/population-density/query/intervals.ts";
 import type { DensityQuery } from "../../functions/population-density/query/parse.ts";
+import type { FindingCode } from "../../functions/population-density/tiles/findings.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { outputNames } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
@@ -138,10 +139,18 @@ test("a replay after the loss of the table of densities stores the same bytes, a
 }, 300_000);
 
 test("a replay makes exclusions again in their order, and does not ask again what was accepted", async () => {
-  const weeks = { "2026-10-26": 4_000, "2026-11-02": 4_100, "2026-11-09": 9_000, "2026-11-16": 4_200 };
+  // The first is excluded by its import, the one with 9,000 people later.
+  const weeks = {
+    "2026-10-19": 12_000,
+    "2026-10-26": 4_000,
+    "2026-11-02": 4_100,
+    "2026-11-09": 9_000,
+    "2026-11-16": 4_200,
+  };
   for (const [date, people] of Object.entries(weeks)) {
     const file = await counts(`weeks/${date}.csv`, date, { 0: people, 1: 4 });
-    await importDensity({ ...observed, files: [file], accepted: ["PEOPLE_UNUSUAL", "LARGEST_CELL_UNUSUAL"] });
+    const accepted: FindingCode[] = ["PEOPLE_UNUSUAL", "LARGEST_CELL_UNUSUAL"];
+    await importDensity({ ...observed, files: [file], accepted, isExcluded: date === "2026-10-19" });
     if (date === "2026-11-16") await excludeDay("2026-11-09", true, new Date("2026-11-22"));
   }
   const before = await publishedItems();

@@ -1,16 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
+import { announcedQuality } from "../../../functions/population-density/capabilities/quality.ts";
 import { announcedThresholds } from "../../../functions/population-density/capabilities/thresholds.ts";
 import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
+import { readQuality } from "../../../functions/population-density/tiles/quality-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { type DensityImport, importDensity } from "../../../tools/import/density/import-density.ts";
 import { exampleBoundary, hourFromNow } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
-import { useOwnTable, useTables } from "../../support/database.ts";
+import { useOwnDensityTables, useOwnTable, useTables } from "../../support/database.ts";
+import { useOwnFolder } from "../../support/own-folder.ts";
 
 const path = "/populationdensitydata/capabilities";
 const scope = "population-density-data:read";
 const capabilities = retrieveCapabilities.responses[200];
+
+const folder = useOwnFolder();
 
 async function ask(at = path) {
   return await call(at, { token: await tokenWith({ scope }) });
@@ -60,6 +66,50 @@ test("GET /capabilities lists exactly the precisions that POST /retrieve accepts
     const isRefused = code === "POPULATION_DENSITY_DATA.UNSUPPORTED_PRECISION";
     expect([precision, isRefused]).toEqual([precision, !precisions.includes(precision)]);
   }
+});
+
+test("GET /capabilities tells the people, cells and findings of each observed day, and which stay out of typical weekdays", async () => {
+  useTables();
+  await useOwnDensityTables();
+  const importDay = async (date: string, people: number, wanted: Partial<DensityImport> = {}) => {
+    const rows = [`u0400,${date}T08:00:00Z,${people}`, `u0401,${date}T08:00:00Z,4`];
+    const file = await folder.write(`${date}.csv`, ["geohash,startTime,people", ...rows].join("\n"));
+    await importDensity({ files: [file], typical: false, precisions: [5], threshold: 10, ...wanted });
+  };
+  await importDay("2026-11-09", 1_000);
+  await importDay("2026-11-16", 1_000);
+  await importDay("2026-11-23", 590, { accepted: ["PEOPLE_UNUSUAL"], isExcluded: true });
+  const usual = {
+    hours: 1,
+    people: 1_000,
+    coveredCells: 2,
+    suppressedShare: 0.5,
+    isTypical: true,
+    findings: [],
+  };
+
+  const told = announcedQuality(await readQuality(AbortSignal.timeout(60_000)));
+
+  expect(capabilities.shape.quality.parse(told)).toEqual([
+    {
+      ...usual,
+      day: "2026-11-23",
+      people: 590,
+      isTypical: false,
+      findings: [
+        {
+          code: "PEOPLE_UNUSUAL",
+          level: "critical",
+          hours: [8],
+          description:
+            "08:00–09:00 UTC: 41 % fewer people than on the last two Mondays (590, usual 800–1,200)",
+        },
+      ],
+    },
+    { ...usual, day: "2026-11-16" },
+    { ...usual, day: "2026-11-09" },
+  ]);
+  vi.unstubAllEnvs();
 });
 
 describe("K is announced as it holds for what is stored", () => {

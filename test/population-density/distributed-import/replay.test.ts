@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { readFiles, readJournal } from "../../../functions/population-density/import/store/journal-store.ts";
+import type { FindingCode } from "../../../functions/population-density/tiles/findings.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../../tools/local/servers/database.ts";
@@ -12,6 +13,7 @@ import {
   importDistributed,
   inTables,
   itemsIn,
+  row,
   rowsOf,
   split,
   tables,
@@ -54,6 +56,29 @@ test("the distributed import restores lost densities from the same files, byte b
 
   expect(await itemsIn(tables.distributed.densities)).toEqual(before);
   expect(await inTables(tables.distributed, readJournal)).toEqual(journal);
+}, 300_000);
+
+test("a distributed replay of an accepted and an excluded day asks for neither again, byte by byte", async () => {
+  const rowsOn = (date: string, people: number) => ({
+    "a.csv": `${header}${row("u04z00", `${date}T08:00:00Z`, people)}\n`,
+  });
+  await importDistributed(rowsOn("2026-11-02", 1_000), {});
+  await importDistributed(rowsOn("2026-11-09", 1_010), {});
+  const accepted: FindingCode[] = ["PEOPLE_UNUSUAL", "LARGEST_CELL_UNUSUAL"];
+  await importDistributed(rowsOn("2026-11-16", 9_000), { accepted, isExcluded: true });
+  const before = await itemsIn(tables.distributed.densities);
+
+  await loseDensities();
+  // The exclusion has the number before that of its import.
+  for (const [replay, files] of [
+    [1, rowsOn("2026-11-02", 1_000)],
+    [2, rowsOn("2026-11-09", 1_010)],
+    [4, rowsOn("2026-11-16", 9_000)],
+  ] as const) {
+    expect(await importDistributed(files, { replay })).toMatchObject({ status: "SUCCEEDED" });
+  }
+
+  expect(await itemsIn(tables.distributed.densities)).toEqual(before);
 }, 300_000);
 
 test("the distributed import refuses a replay whose files differ, are missing or are more", async () => {

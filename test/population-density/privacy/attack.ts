@@ -87,7 +87,8 @@ const callMilliseconds = 30_000;
 
 /** The coarsest precision that is asked; the cells have 7 characters. */
 const coarsest = 3;
-const hoursPerWeek = 7 * 24;
+const hoursPerDay = 24;
+const hoursPerWeek = 7 * hoursPerDay;
 const weekMilliseconds = 7 * dayMilliseconds;
 
 /** Where the next scenario is: in rows of the Southern Ocean, a process begins somewhere. */
@@ -197,6 +198,7 @@ async function observe(
   for (const key of [dataSetKey, qualityKey])
     await deleteItem(densities, key, {}, AbortSignal.timeout(callMilliseconds));
   const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
+  const days = Math.min(7, Math.ceil(worlds.length / hoursPerDay));
   const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
   // The week to come is answered from typical days: of one observed day they are the same.
   const nextWeek = lastWeek + 2 * weekMilliseconds;
@@ -213,13 +215,13 @@ async function observe(
     const start = lastWeek - (step.weeksAgo ?? 0) * weekMilliseconds;
     const isImport = "cells" in step;
     if (!isImport) {
-      for (const date of datesFrom(start)) {
+      for (const date of datesFrom({ start, days })) {
         await excludeDay(date, step.isExcluded);
         excluded.add(date);
       }
     } else {
       // A refused import discloses nothing.
-      if (!(await isImported(step, threshold, worlds, places, start))) continue;
+      if (!(await isImported(step, threshold, worlds, places, { start, days }))) continue;
       if (step.isTypical !== true) askedWeeks.add(start);
       for (const cell of Object.keys(step.cells)) cells.add(cell);
     }
@@ -231,7 +233,7 @@ async function observe(
           const slots = await answersOf(
             retrieve,
             place + ancestor,
-            week,
+            { start: week, days },
             week === nextWeek ? lastWeek : week,
           );
           for (const [hour, slot] of slots.entries()) {
@@ -251,9 +253,15 @@ async function observe(
   return { seen, suppressed, quality: told };
 }
 
-/** The seven dates of a week. */
-function datesFrom(start: number): string[] {
-  return Array.from({ length: 7 }, (_, day) => dayOf(new Date(start + day * dayMilliseconds)));
+/** The days of a week that have worlds. */
+interface Period {
+  /** An epoch millisecond at midnight. */
+  readonly start: number;
+  readonly days: number;
+}
+
+function datesFrom({ start, days }: Period): string[] {
+  return Array.from({ length: days }, (_, day) => dayOf(new Date(start + day * dayMilliseconds)));
 }
 
 /** What must not be disclosed: each unknown below K, and the people of each suppressed coarser cell of one import. */
@@ -303,14 +311,14 @@ async function isImported(
   threshold: number,
   worlds: readonly World[],
   places: readonly string[],
-  start: number,
+  { start, days }: Period,
 ): Promise<boolean> {
   const folder = temporaryFolder("network-capabilities-attack-");
   try {
     const path = join(folder.path, "counted.csv");
     const lines = ["geohash,startTime,people,minPeople,maxPeople"];
     for (const [index, place] of places.entries()) {
-      for (let hour = 0; hour < hoursPerWeek; hour++) {
+      for (let hour = 0; hour < days * hoursPerDay; hour++) {
         // What is left of the last place repeats the first world: every hour of a place must have every cell.
         const world = worlds[index * hoursPerWeek + hour] ?? worlds[0];
         const startTime = new Date(start + hour * hourMilliseconds).toISOString();
@@ -349,14 +357,13 @@ const answer = z.object({
 });
 
 /**
- * What is answered of a cell in each hour of a week, the hours of the other week in their order.
- * @param start of the week that is asked; an epoch millisecond at midnight.
- * @param first of the week in whose order the hours come.
+ * What is answered of a cell in each hour of some days of a week, the hours of the other week in their order.
+ * @param first when the week begins in whose order the hours come.
  */
 async function answersOf(
   retrieve: Service["retrieve"],
   geohash: string,
-  start: number,
+  { start, days }: Period,
   first: number,
 ): Promise<string[]> {
   if ((start - first) % weekMilliseconds !== 0) throw new Error("weeks begin on different days");
@@ -373,7 +380,7 @@ async function answersOf(
       boundary: [corner(0.25, 0.25), corner(0.25, 0.75), corner(0.75, 0.75), corner(0.75, 0.25)],
     },
     startTime: new Date(start).toISOString(),
-    endTime: new Date(start + weekMilliseconds).toISOString(),
+    endTime: new Date(start + days * dayMilliseconds).toISOString(),
     precision,
   });
   return answer.parse(body).timedPopulationDensityData.map(({ cellPopulationDensityData: [slot] }) => {

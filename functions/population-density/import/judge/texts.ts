@@ -32,7 +32,7 @@ export function lastWeeks(count: number, weekday: number): string {
   return `on the last ${numberWords[count] ?? count} ${weekdays[weekday]}`;
 }
 
-/** Local times of hours, `08:00–10:00, 15:00–16:00`. @param hours counted from 1970, ascending. */
+/** Local times of hours, `08:00–10:00, 15:00–24:00`. @param hours counted from 1970, ascending. */
 export function rangesText(hours: readonly number[], week: TypicalWeek): string {
   const ranges: { from: number; to: number }[] = [];
   for (const hour of hours) {
@@ -40,7 +40,6 @@ export function rangesText(hours: readonly number[], week: TypicalWeek): string 
     if (last?.to === hour) last.to = hour + 1;
     else ranges.push({ from: hour, to: hour + 1 });
   }
-  return ranges
-    .map(({ from, to }) => `${week.localTimeOf(from).time}–${week.localTimeOf(to).time}`)
-    .join(", ");
+  const endOf = (hour: number) => week.localTimeOf(hour).time.replace("00:00", "24:00");
+  return ranges.map(({ from, to }) => `${week.localTimeOf(from).time}–${endOf(to)}`).join(", ");
 }
