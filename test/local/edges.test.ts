@@ -53,13 +53,6 @@ test.each(["[", "a b", '"><script>', "a/b?", "b@a", "a:1/..//b", "%", "a:99999"]
 
 const closed = (host: string) => `${keys.replace(ownHost, host)}Connection: close\r\n\r\n`;
 
-test.each(["localhost", "LOCALHOST", "[::1]"])(
-  "the service responds 200 to the Host %s with its own port",
-  async (name) => {
-    expect(await exchange(closed(ownHost.replace("127.0.0.1", name)))).toMatch(/^HTTP\/1\.1 200 /);
-  },
-);
-
 test.each(["a", "127.0.0.1", "localhost:1", "my_host", ownHost.replace("127.0.0.1", "rebound.example")])(
   "the service responds 421 in the form of its errors to the Host %s, before it reads a body",
   async (host) => {

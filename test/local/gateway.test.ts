@@ -89,43 +89,10 @@ test.each([
   },
 );
 
-test("the event has null where the request has no body, parameters or query", async () => {
-  const { event } = await reported("/things");
-  expect(event).toMatchObject({
-    body: null,
-    isBase64Encoded: false,
-    pathParameters: null,
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    stageVariables: null,
-  });
-  expect(event.requestContext).not.toHaveProperty("authorizer");
-});
-
 test("the event has the decoded query string with every value of a repeated parameter", async () => {
   const { event } = await reported("/things?a=1&a=2%20x&b");
   expect(event.queryStringParameters).toEqual({ a: "2 x", b: "" });
   expect(event.multiValueQueryStringParameters).toEqual({ a: ["1", "2 x"], b: [""] });
-});
-
-test("the event describes the request in its requestContext", async () => {
-  const { event } = await reported("/things/7", { headers: { "user-agent": "test" } });
-  expect(event.requestContext).toMatchObject({
-    accountId: "000000000000",
-    domainName: new URL(service().url).host,
-    httpMethod: "GET",
-    identity: { sourceIp: "127.0.0.1", userAgent: "test" },
-    path: "/things/7",
-    protocol: "HTTP/1.1",
-    requestTime: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
-    resourcePath: "/things/{id}",
-    stage: "test",
-  });
-});
-
-test("the event has the port in its domainName although the Host, an allowed name, has none", async () => {
-  const { event } = await reported("/things", { headers: { host: "here.example" } });
-  expect(event.requestContext).toMatchObject({ domainName: `here.example:${new URL(service().url).port}` });
 });
 
 test("the event carries a body of any type as base64", async () => {
@@ -204,15 +171,6 @@ test.concurrent.each([...failures, ...(isWhole ? ["spin"] : [])])(
 
 test("the gateway responds 504 when a function exceeds the integration's time-out", async () => {
   expect((await send("/brief?do=sleep")).status).toBe(504);
-});
-
-test("the gateway renames a function's WWW-Authenticate header and sends several cookies", async () => {
-  const { status, headers } = await send("/things?do=unauthenticated");
-  expect(status).toBe(401);
-  expect(headers).not.toHaveProperty("www-authenticate");
-  expect(headers["x-amzn-remapped-www-authenticate"]).toBe("Bearer");
-  expect(headers["set-cookie"]).toEqual(["a=1", "b=2"]);
-  expect(headers["content-type"]).toBe("application/json");
 });
 
 test("the gateway responds 413 to a body over 10 MB", async () => {

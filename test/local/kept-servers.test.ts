@@ -3,8 +3,6 @@ import { once } from "node:events";
 import {
   type AttributeValue,
   DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
   paginateScan,
   QueryCommand,
   UpdateItemCommand,
@@ -78,16 +76,6 @@ async function openQueues() {
 const bodies = (messages: readonly { readonly body: string | undefined }[]) =>
   messages.map(({ body }) => body);
 
-test("the embedded SQS has every acknowledged message, in order, after a restart", async () => {
-  const before = await openQueues();
-  for (const body of ["one", "two", "three"]) await before.send(body);
-  await before.close();
-
-  const after = await openQueues();
-
-  expect(bodies(await after.receive())).toEqual(["one", "two", "three"]);
-});
-
 test("the embedded SQS keeps deleted and hidden messages back after a restart and keeps dead letters", async () => {
   const before = await openQueues();
   for (const body of ["deleted", "hidden", "shown again"]) await before.send(body);
@@ -103,26 +91,6 @@ test("the embedded SQS keeps deleted and hidden messages back after a restart an
   await after.close();
   const later = await openQueues();
   expect(await later.receive("dead")).toMatchObject([{ body: "shown again", receives: "3" }]);
-});
-
-test("the embedded SQS shows a hidden message when its time is over, although the server was stopped meanwhile", async () => {
-  const before = await openQueues();
-  await before.send("hidden");
-  const [hidden] = await before.receive();
-  await hidden?.hide(1);
-  // Sent after the receive, which on a slow machine could return it as well.
-  await before.send("late", 1);
-  await before.close();
-
-  const after = await openQueues();
-
-  const received = new Set<string | undefined>();
-  const receivedSoFar = async () => {
-    for (const body of bodies(await after.receive())) received.add(body);
-    for (const body of bodies(await after.receive("dead"))) received.add(`dead: ${body}`);
-    return [...received].sort();
-  };
-  await expect.poll(receivedSoFar).toEqual(["dead: hidden", "late"]);
 });
 
 /** A table with an index that has some of its attributes. */
@@ -174,21 +142,6 @@ const { openDatabase } = await import(module);
 const { endpoint } = await openDatabase(undefined, { folder });
 console.log(endpoint);
 `;
-
-test("the embedded DynamoDB has its items after a restart and creates new tables", async () => {
-  const before = await openTables();
-  await before.send(
-    new PutItemCommand({ TableName: "jobs", Item: { id: { S: "1" }, state: { S: "pending" } } }),
-  );
-  await closeAll();
-
-  const after = await openTables([table, { ...table, logicalId: "Other", name: "other" }]);
-
-  const Key = { id: { S: "1" } };
-  const { Item } = await after.send(new GetItemCommand({ TableName: "jobs", Key }));
-  expect(Item).toEqual({ id: { S: "1" }, state: { S: "pending" } });
-  expect((await after.send(new GetItemCommand({ TableName: "other", Key }))).Item).toBeUndefined();
-});
 
 test("npm start --keep refuses a table that exists with other indexes", async () => {
   await openTables();

@@ -1,4 +1,3 @@
-import { createServer, request as httpRequest } from "node:http";
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -8,9 +7,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
-import { listen } from "../../tools/local/servers/listening-server.ts";
 import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import type { LocalBackend } from "../../tools/local/service.ts";
 import { loadTemplate, type Template } from "../../tools/local/template/template.ts";
 import { openStage, receiptsOf, type Stage } from "./queue-stage.ts";
 import { type SampleAssembly, sampleAssembly } from "./sample-assembly.ts";
@@ -76,19 +73,11 @@ const eventually = (check: () => void | Promise<void>) =>
 describe("a queue of the template", () => {
   let service: StartedSample;
   let client: SQSClient;
-  let readBeforeListening: number;
   const url = (name: QueueName) => queueOf(service.template, name).url;
 
   beforeAll(async () => {
-    service = await start({
-      beforeListening: async ({ queueEndpoint = "", template }: LocalBackend) => {
-        client = queueClient(queueEndpoint, embeddedCredentials);
-        await send(client, queueOf(template, "Steady").url, ["early"]);
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        readBeforeListening = stage.deliveries.length;
-      },
-    });
-    await eventually(() => expect(stage.deliveries).toHaveLength(1));
+    service = await start();
+    client = queueClient(service.queueEndpoint ?? "", embeddedCredentials);
     await warm(service);
   });
   afterEach(() =>
@@ -101,18 +90,6 @@ describe("a queue of the template", () => {
   afterAll(async () => {
     client.destroy();
     await service.close();
-  });
-
-  test("the local service reads no queue before it is ready", () => {
-    expect(readBeforeListening).toBe(0);
-  });
-
-  test("a function's environment has the local endpoint and URL of its queue", () => {
-    expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
-      AWS_ENDPOINT_URL_SQS: service.queueEndpoint,
-      QUEUE_URL: url("Steady"),
-    });
-    expect(url("Steady")).toMatch(/^http:.*\/000000000000\/Steady\w+$/);
   });
 
   test("a function receives a message in the form of Lambda, and the message is deleted when it has answered", async () => {
@@ -192,113 +169,40 @@ describe("a queue of the template", () => {
     expect(service.logs.join("")).toMatch(/"message":"A batch failed".*"reason":"Error: as asked"/);
     expect(service.logs.join("")).toMatch(/"reason":"Sandbox.Timedout: Task timed out after 5.00 seconds"/);
   });
-
-  test("a queue redelivers the whole batch when the report names an unknown message", async () => {
-    // The first message may be polled before the second has arrived.
-    let failed: readonly string[] | undefined;
-    stage.play(({ records }) => {
-      if (failed !== undefined) return { answer: { batchItemFailures: [] } };
-      failed = records.map(({ body }) => body);
-      return { answer: { batchItemFailures: [{ itemIdentifier: "nobody" }] }, hideSeconds: 0 };
-    });
-    await send(client, url("Brief"), ["a", "b"]);
-    await eventually(() => {
-      expect(failed).toBeDefined();
-      // On a busy machine a message is also received again because the function's time was over.
-      const receipts = receiptsOf(stage.deliveries, "Brief");
-      for (const body of failed ?? []) expect(receipts[body]).toContain("2");
-    });
-  });
-
-  test("a queue hides a message for as long as the function says", async () => {
-    const times: number[] = [];
-    stage.play(() => {
-      times.push(Date.now());
-      return times.length === 1 ? { hideSeconds: 1, error: "later" } : {};
-    });
-    await send(client, url("Brief"), ["patient"]);
-    await eventually(() => expect(times).toHaveLength(2));
-    const [first = 0, second = 0] = times;
-    expect(second - first).toBeGreaterThan(900);
-  });
 });
 
-describe("the SQS of the shell", () => {
-  /** Forwards requests; hangs up on polls while `answersPolls` is false. */
-  async function openProxy(target: string) {
-    const proxy = { answersPolls: true };
-    const server = createServer((request, response) => {
-      const { method, headers } = request;
-      if (!proxy.answersPolls && headers["x-amz-target"] === "AmazonSQS.ReceiveMessage") {
-        return void request.destroy();
-      }
-      const { host } = new URL(target);
-      const passedOn = httpRequest(target, { method, headers: { ...headers, host } }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      });
-      passedOn.on("error", () => response.destroy());
-      request.pipe(passedOn);
+test("npm start uses the shell's SQS with the shell's keys, leaves its queues unchanged, and closes within 2 s with a message unfinished", async () => {
+  const external = await openQueueServer(undefined);
+  const client = queueClient(external.endpoint, embeddedCredentials);
+  const { name } = queueOf(loadTemplate(assembly.directory), "Steady");
+  const Attributes = { VisibilityTimeout: "77" };
+  const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+  const environment = {
+    AWS_ENDPOINT_URL_SQS: external.endpoint,
+    AWS_ACCESS_KEY_ID: "mine",
+    AWS_SECRET_ACCESS_KEY: "hidden",
+  };
+  const service = await start({ environment });
+  try {
+    expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
+      ...environment,
+      QUEUE_URL: QueueUrl,
     });
-    return Object.assign(proxy, await listen(server, 0));
+    const kept = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
+    expect(kept.Attributes).toMatchObject(Attributes);
+
+    stage.play(() => new Promise(() => {}));
+    await send(client, QueueUrl, ["unfinished"]);
+    await eventually(() => expect(stage.open()).toBe(1));
+    const startedAt = performance.now();
+    await service.close();
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    await eventually(() => expect(stage.open()).toBe(0));
+    expect(await left(client, QueueUrl)).toEqual({ visible: "0", hidden: "1" });
+    expect(service.logs.join("")).not.toContain("A batch failed");
+  } finally {
+    await service.close();
+    client.destroy();
+    await external.close();
   }
-
-  test("the local service uses the shell's SQS with the shell's keys, leaves its queues unchanged and survives its outage", async () => {
-    const external = await openQueueServer(undefined);
-    const proxy = await openProxy(external.endpoint);
-    const client = queueClient(external.endpoint, embeddedCredentials);
-    const { name } = queueOf(loadTemplate(assembly.directory), "Steady");
-    const Attributes = { VisibilityTimeout: "77" };
-    const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
-
-    proxy.answersPolls = false;
-    const environment = {
-      AWS_ENDPOINT_URL_SQS: proxy.url,
-      AWS_ACCESS_KEY_ID: "mine",
-      AWS_SECRET_ACCESS_KEY: "hidden",
-    };
-    const service = await start({ environment });
-    try {
-      expect(service.queueEndpoint).toBe(proxy.url);
-      expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
-        ...environment,
-        QUEUE_URL: QueueUrl,
-      });
-      const kept = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
-      expect(kept.Attributes).toMatchObject(Attributes);
-
-      await eventually(() => expect(service.logs.join("")).toContain("The queue cannot be read"));
-      await send(client, QueueUrl, ["late"]);
-      proxy.answersPolls = true;
-      await eventually(() => expect(receiptsOf(stage.deliveries, "Steady")).toEqual({ late: ["1"] }));
-      await eventually(async () => expect(await left(client, QueueUrl)).toEqual(nothing));
-    } finally {
-      await service.close();
-      client.destroy();
-      await proxy.close();
-      await external.close();
-    }
-  });
-
-  test("the local service closes within 2 s and leaves unfinished messages hidden in the shell's SQS", async () => {
-    const external = await openQueueServer(undefined);
-    const client = queueClient(external.endpoint, embeddedCredentials);
-    const service = await start({ environment: { AWS_ENDPOINT_URL_SQS: external.endpoint } });
-    try {
-      const { url } = queueOf(service.template, "Steady");
-      stage.play(() => new Promise(() => {}));
-      await send(client, url, ["unfinished"]);
-      await eventually(() => expect(stage.open()).toBe(1));
-      const startedAt = performance.now();
-      await service.close();
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
-      await eventually(() => expect(stage.open()).toBe(0));
-      expect(await left(client, url)).toEqual({ visible: "0", hidden: "1" });
-      expect(service.logs.join("")).not.toContain("A batch failed");
-    } finally {
-      await service.close();
-      client.destroy();
-      await external.close();
-    }
-  });
 });

@@ -27,32 +27,13 @@ const misbehave = {
   status: () => ({ statusCode: "200", body: "" }),
   header: () => ({ statusCode: 200, headers: { "x-bad": "a\\nb" } }),
   large: () => ({ statusCode: 200, body: "x".repeat(7 * 1024 * 1024) }),
-  unauthenticated: () => ({
-    statusCode: 401,
-    headers: { "WWW-Authenticate": "Bearer" },
-    multiValueHeaders: { "Set-Cookie": ["a=1", "b=2"] },
-    body: "{}",
-  }),
-  bytes: () => ({
-    statusCode: 200,
-    headers: { "Content-Type": "application/octet-stream" },
-    body: Buffer.from([0, 255, 1]).toString("base64"),
-    isBase64Encoded: true,
-  }),
   sleep: async () => { await wait(300); },
-  log: () => {
-    console.log(JSON.stringify({ written: "to stdout" }));
-    console.error(JSON.stringify({ written: "to stderr" }));
-  },
 };
-export const handler = async (event, context) => {
+export const handler = async (event) => {
   count++;
   const answer = await misbehave[event.queryStringParameters?.do ?? event.do]?.(event);
   if (answer !== undefined || event.queryStringParameters?.do === "nothing") return answer;
-  const report = {
-    event, environment: process.env, threadId, count, context,
-    remaining: context.getRemainingTimeInMillis(), absent: undefined,
-  };
+  const report = { event, environment: process.env, threadId, count };
   return event.httpMethod ? { statusCode: 200, body: JSON.stringify(report) } : report;
 };
 `;
@@ -77,37 +58,6 @@ export const handler = async ({ type, authorizationToken, methodArn }) => {
     policyDocument: { Version: "2012-10-17", Statement },
     context: { calls, flag: true, type, methodArn },
   };
-};
-`;
-
-/** The four steps of a rotation, over HTTP since a function in a temporary folder cannot import the SDK. */
-const rotationFunction = `
-const call = async (operation, input) => {
-  const response = await fetch(process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER, {
-    method: "POST", body: JSON.stringify(input),
-    headers: { "x-amz-target": "secretsmanager." + operation, "content-type": "application/x-amz-json-1.1" },
-  });
-  const body = await response.json();
-  if (!response.ok) throw new Error(operation + " " + body.__type);
-  return body;
-};
-const steps = [];
-export const handler = async ({ Step, SecretId, ClientRequestToken }) => {
-  steps.push(Step);
-  if (process.env.ROTATION_FAILS === Step) throw new Error("as asked");
-  const { VersionIdsToStages, RotationEnabled } = await call("DescribeSecret", { SecretId });
-  if (!RotationEnabled || !VersionIdsToStages[ClientRequestToken]) throw new Error("not announced");
-  if (Step === "createSecret") {
-    await call("PutSecretValue", {
-      SecretId, ClientRequestToken, SecretString: "rotated", VersionStages: ["AWSPENDING"],
-    });
-  }
-  if (Step !== "finishSecret") return;
-  const [current] = Object.entries(VersionIdsToStages).find(([, labels]) => labels.includes("AWSCURRENT"));
-  await call("PutSecretValue", { SecretId, ClientRequestToken, SecretString: "rotated" });
-  await call("UpdateSecretVersionStage", {
-    SecretId, VersionStage: "AWSCURRENT", MoveToVersionId: ClientRequestToken, RemoveFromVersionId: current,
-  });
 };
 `;
 
@@ -144,7 +94,6 @@ export function synthesizeSample(folder: string, { queues = false, schedule = fa
     partitionKey: { name: "email", type: AttributeType.STRING },
   });
   const secret = new Secret(stack, "Secret");
-  const rotated = new Secret(stack, "Rotated");
 
   const defaults = { runtime: Runtime.NODEJS_22_X, handler: "index.handler", timeout: Duration.seconds(10) };
   const sample = new LambdaFunction(stack, "SampleFunction", {
@@ -163,11 +112,6 @@ export function synthesizeSample(folder: string, { queues = false, schedule = fa
     timeout: Duration.seconds(2),
     code: code("authorizer", authorizerFunction),
   });
-  const rotating = new LambdaFunction(stack, "RotationFunction", {
-    ...defaults,
-    code: code("rotation", rotationFunction),
-  });
-  rotated.addRotationSchedule("Schedule", { rotationLambda: rotating });
 
   const api = new RestApi(stack, "Api", {
     cloudWatchRole: false,

@@ -38,7 +38,6 @@ const streams = {
   forget: (stream) => { stream.write("first "); },
   close: async (stream) => { stream.write("first "); await wait(100); stream.destroy(); },
   onlyEnd: (stream) => { stream.end("no metadata"); },
-  exit: () => { console.log("its last words"); process.exit(1); },
   hang: () => new Promise(() => setInterval(() => {}, 1_000)),
 };
 export const handler = streamifyResponse(async ({ queryStringParameters: asked }, stream) => {

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { InvocationError } from "../../tools/local/lambda/invocation-error.ts";
 import { RunningSchedule } from "../../tools/local/lambda/running-schedule.ts";
-import { Template } from "../../tools/local/template/template.ts";
-import { emptyApi } from "./empty-api.ts";
 import { sampleAssembly } from "./sample-assembly.ts";
 import { startSample } from "./started-sample.ts";
 
@@ -15,38 +12,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-});
-
-const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:000000000000:${name}`;
-const templateOf = (rule: object) =>
-  new Template({
-    document: {
-      Resources: {
-        ...emptyApi,
-        Sweep: {
-          Type: "AWS::Lambda::Function",
-          Properties: { Code: { S3Key: "sweep.zip" }, Handler: "index.handler", Timeout: 10 },
-        },
-        Rule: {
-          Type: "AWS::Events::Rule",
-          Properties: {
-            ScheduleExpression: "rate(1 minute)",
-            Targets: [{ Id: "Target0", Arn: { "Fn::GetAtt": ["Sweep", "Arn"] } }],
-            ...rule,
-          },
-        },
-      },
-    },
-    assetDirectories: new Map([["sweep.zip", "/assets/sweep"]]),
-  });
-
-test.each([
-  ["rate(1 minute)", 60],
-  ["rate(5 minutes)", 300],
-])("a rule at %s becomes a schedule of its function", (ScheduleExpression, seconds) => {
-  expect(templateOf({ ScheduleExpression }).schedules).toEqual([
-    { logicalId: "Rule", ruleArn: arn("events", "rule/Rule"), functionLogicalId: "Sweep", seconds },
-  ]);
 });
 
 const started = (invoke: (id: string, event: unknown) => Promise<unknown>) => {
@@ -89,19 +54,6 @@ test("a schedule does not overlap its runs, logs a failed run and continues", as
     { message: "A scheduled run failed", schedule: "Rule", function: "Sweep", reason: "Error: as asked" },
   ]);
   await schedule.close();
-});
-
-test("a schedule repeats a run that Lambda throttles, with the same event, and reports nothing", async () => {
-  const events: unknown[] = [];
-  const { schedule, logs } = started(async (_, event) => {
-    if (events.push(event) === 1) throw new InvocationError("TooManyRequestsException", "Rate Exceeded.");
-  });
-
-  await vi.advanceTimersByTimeAsync(minute);
-  await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 10_000 });
-  expect(events[1]).toBe(events[0]);
-  await schedule.close();
-  expect(logs).toEqual([]);
 });
 
 test("the local service runs the schedules of its template with the event that EventBridge sends", async () => {

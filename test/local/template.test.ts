@@ -1,62 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub uses the notation of template strings.
 import { expect, test } from "vitest";
-import * as z from "zod";
-import type { TemplateDocument } from "../../tools/local/template/assembly.ts";
-import { Intrinsics } from "../../tools/local/template/intrinsics.ts";
-import { methodSettingSchema, throttlingOf } from "../../tools/local/template/method-settings.ts";
 import { Template } from "../../tools/local/template/template.ts";
 import { emptyApi } from "./empty-api.ts";
-
-const document: TemplateDocument = {
-  Resources: {
-    Table: { Type: "AWS::DynamoDB::GlobalTable", Properties: {} },
-    Run: { Type: "AWS::Lambda::Function", Properties: {} },
-    Live: { Type: "AWS::Lambda::Alias", Properties: { FunctionName: { Ref: "Run" }, Name: "live" } },
-    Bucket: { Type: "AWS::S3::Bucket", Properties: {} },
-    Jobs: { Type: "AWS::SQS::Queue", Properties: {} },
-    Created: { Type: "AWS::SQS::Queue", Properties: {} },
-  },
-};
-const intrinsics = new Intrinsics(document, new Map([["Created", "http://here/made"]]));
-const resolve = (expression: unknown) => intrinsics.resolve(expression, "here");
-
-test.each([
-  [{ Ref: "AWS::Region" }, "eu-west-1"],
-  [{ Ref: "Table" }, "Table"],
-  [{ "Fn::GetAtt": ["Table", "Arn"] }, "arn:aws:dynamodb:eu-west-1:000000000000:table/Table"],
-  [{ "Fn::GetAtt": ["Run", "Arn"] }, "arn:aws:lambda:eu-west-1:000000000000:function:Run"],
-  [{ Ref: "Live" }, "arn:aws:lambda:eu-west-1:000000000000:function:Run:live"],
-  [{ Ref: "Jobs" }, "https://sqs.eu-west-1.amazonaws.com/000000000000/Jobs"],
-  [{ Ref: "Created" }, "http://here/made"],
-  [{ "Fn::GetAtt": ["Created", "Arn"] }, "arn:aws:sqs:eu-west-1:000000000000:Created"],
-  [{ "Fn::Join": ["-", ["a", { Ref: "AWS::Partition" }]] }, "a-aws"],
-  [{ "Fn::Select": ["1", { "Fn::Split": [":", "a:b:c"] }] }, "b"],
-  [{ "Fn::Sub": "assets-${AWS::AccountId}-${Table}" }, "assets-000000000000-Table"],
-  [
-    { a: [1, { Ref: "Table" }], b: true },
-    { a: [1, "Table"], b: true },
-  ],
-])("npm start reads %j of a template as its value", (expression, value) => {
-  expect(resolve(expression)).toEqual(value);
-});
-
-const all = { HttpMethod: "*", ResourcePath: "/*", ThrottlingRateLimit: "100", ThrottlingBurstLimit: 50 };
-const own = { ...all, HttpMethod: "GET", ResourcePath: "/~1a~1{id}", ThrottlingRateLimit: 2 };
-const settings = z.array(methodSettingSchema).parse([all, own]);
-
-test("the local gateway throttles by the setting of all methods unless the method has its own", () => {
-  expect(throttlingOf(settings, "GET", "/a/{id}")).toEqual({ rate: 2, burst: 50 });
-  for (const [verb, path] of [
-    ["POST", "/a/{id}"],
-    ["GET", "/a"],
-    ["GET", "/"],
-  ] as const) {
-    expect(throttlingOf(settings, verb, path)).toEqual({ rate: 100, burst: 50 });
-  }
-  expect(throttlingOf([], "GET", "/a")).toBeUndefined();
-});
-
-const arn = (name: string) => `arn:aws:sqs:eu-west-1:000000000000:${name}`;
 
 /** A template with a queue, a function with a time-out of 10 s and a mapping between them, changed as said. */
 function templateOf(
@@ -92,30 +37,6 @@ function templateOf(
     assetDirectories: new Map([["run.zip", "/assets/run"]]),
   });
 }
-
-test("npm start reads queues with the template's settings or the defaults of AWS", () => {
-  const redrive = { deadLetterTargetArn: { "Fn::GetAtt": ["Dead", "Arn"] }, maxReceiveCount: 3 };
-  const declared = { VisibilityTimeout: "60", MessageRetentionPeriod: 100, KmsMasterKeyId: { Ref: "Key" } };
-  const { queues, eventSources } = templateOf({ ...declared, RedrivePolicy: redrive });
-  expect(queues).toMatchObject([
-    { name: "Dead", attributes: { VisibilityTimeout: "30" }, redrive: undefined },
-    {
-      name: "Jobs",
-      arn: arn("Jobs"),
-      visibilitySeconds: 60,
-      attributes: { VisibilityTimeout: "60", MessageRetentionPeriod: "100" },
-      redrive: { deadLetterLogicalId: "Dead", maxReceiveCount: 3 },
-    },
-  ]);
-  expect(eventSources).toEqual([
-    {
-      logicalId: "Mapping",
-      queueLogicalId: "Jobs",
-      functionLogicalId: "Run",
-      concurrency: 10,
-    },
-  ]);
-});
 
 test.each([
   ["FifoQueue is not supported locally, at Jobs", { FifoQueue: true }, {}],
