@@ -1,90 +1,60 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer, isIPv4, type Socket } from "node:net";
+import { isIPv4 } from "node:net";
 
 /** What a name server knows of a name. */
 export interface NameRecords {
   /** IPv4 and IPv6. */
   readonly addresses?: readonly string[];
-  /** Names that lead one to the next, from the one asked for to the one that has the addresses. */
-  readonly aliases?: readonly string[];
   /** Kinds of question that are never answered. */
   readonly silent?: readonly ("A" | "AAAA")[];
   /** Kinds of question that end in SERVFAIL. */
   readonly failing?: readonly ("A" | "AAAA")[];
-  /** Whether an answer over UDP says that it is incomplete, so that it is asked for over TCP. */
-  readonly truncated?: boolean;
 }
 
 /** A name server of this machine (RFC 1035); it answers NXDOMAIN for every other name. */
 export interface NameServer {
   /** `address:port`, as resolvers take it. */
   readonly address: string;
-  /** The questions so far, as in `A sink.example.com` and `AAAA sink.example.com over TCP`. */
+  /** The questions so far, such as `AAAA sink.example.com`. */
   readonly questions: readonly string[];
   close(): Promise<void>;
 }
 
-/** Opens a name server at a free port of 127.0.0.1, over UDP and TCP. */
+/** Opens a name server at a free UDP port of 127.0.0.1. */
 export async function openNameServer(names: Readonly<Record<string, NameRecords>>): Promise<NameServer> {
   const questions: string[] = [];
-  const sockets = new Set<Socket>();
-  const tcp = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => socket.destroy());
-    let received = Buffer.alloc(0);
-    socket.on("data", (data: Buffer) => {
-      received = Buffer.concat([received, data]);
-      // The length comes first (RFC 1035 section 4.2.2).
-      while (received.length > 2 && received.length >= 2 + received.readUInt16BE()) {
-        const end = 2 + received.readUInt16BE();
-        const answer = answerTo(received.subarray(2, end), names, questions, true);
-        received = received.subarray(end);
-        if (answer === undefined) continue;
-        const length = Buffer.alloc(2);
-        length.writeUInt16BE(answer.length);
-        socket.write(Buffer.concat([length, answer]));
-      }
-    });
-  });
-  tcp.listen(0, "127.0.0.1");
-  await once(tcp, "listening");
-  const address = tcp.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
   const udp = createSocket("udp4");
   udp.on("message", (message, from) => {
-    const answer = answerTo(message, names, questions, false);
+    const answer = answerTo(message, names, questions);
     if (answer !== undefined) udp.send(answer, from.port, from.address);
   });
-  udp.bind(port, "127.0.0.1");
+  udp.bind(0, "127.0.0.1");
   await once(udp, "listening");
   return {
-    address: `127.0.0.1:${port}`,
+    address: `127.0.0.1:${udp.address().port}`,
     questions,
     close: async () => {
-      for (const socket of sockets) socket.destroy();
       udp.close();
-      tcp.close();
-      await once(tcp, "close");
+      await once(udp, "close");
     },
   };
 }
 
 const kinds: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" };
 const headerBytes = 12;
-const [response, truncated] = [0x8180, 0x0200];
+const response = 0x8180;
 const [serverFailure, noSuchName] = [2, 3];
 
 function answerTo(
   query: Buffer,
   names: Readonly<Record<string, NameRecords>>,
   questions: string[],
-  isTcp: boolean,
 ): Buffer | undefined {
   const { name, end } = nameAt(query, headerBytes);
   const kind = kinds[query.readUInt16BE(end)];
   if (kind === undefined) return undefined;
-  questions.push(`${kind} ${name}${isTcp ? " over TCP" : ""}`);
+  questions.push(`${kind} ${name}`);
   const question = query.subarray(headerBytes, end + 4);
   const known = names[name];
   const made = (flags: number, answers: readonly Buffer[] = []) => {
@@ -98,13 +68,10 @@ function answerTo(
   if (known === undefined) return made(noSuchName);
   if (known.silent?.includes(kind)) return undefined;
   if (known.failing?.includes(kind)) return made(serverFailure);
-  if (known.truncated && !isTcp) return made(truncated);
-  const chain = [name, ...(known.aliases ?? [])];
-  const aliases = chain.slice(1).map((alias, index) => record(chain[index] ?? "", 5, wireName(alias)));
   const owned = (known.addresses ?? []).filter((address) => isIPv4(address) === (kind === "A"));
   const type = kind === "A" ? 1 : 28;
-  const addresses = owned.map((address) => record(chain.at(-1) ?? "", type, wireAddress(address)));
-  return made(0, [...aliases, ...addresses]);
+  const addresses = owned.map((address) => record(name, type, wireAddress(address)));
+  return made(0, addresses);
 }
 
 function nameAt(message: Buffer, start: number): { readonly name: string; readonly end: number } {

@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from "vitest";
+import { AttemptTimer, defaultLimits } from "../../../shared/sinks/attempt-timer.ts";
+import { firstConnected } from "../../../shared/sinks/connection.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import type { PostOptions } from "../../../shared/sinks/post.ts";
 import { resolveName } from "../../../shared/sinks/resolve-name.ts";
+import { parseSink } from "../../../shared/sinks/sink-url.ts";
 import { type NameServer, openNameServer } from "../../support/name-server.ts";
 import {
   answering,
@@ -82,7 +85,7 @@ test("an attempt delivers to a name while name servers are silent about thirty o
   const silent = Array.from({ length: 30 }, (_, index) => `silent-${index}.example.com`);
   const names = await nameServer({
     ...Object.fromEntries(silent.map((name) => [name, { silent: ["A", "AAAA"] }])),
-    "sink.example.com": { aliases: ["a.example.net"], addresses: ["127.0.0.1"] },
+    "sink.example.com": { addresses: ["127.0.0.1"] },
   });
   const { port } = await httpsSink(answering(200));
   const resolve: PostOptions["resolve"] = (name, signal) => resolveName(name, signal, [names.address]);
@@ -117,6 +120,17 @@ test("an attempt connects to the next address when one refuses the connection", 
   expect(ended).toEqual(delivered);
   const none = await postTo(port, { ...options, resolve: async () => ["127.0.0.2", "127.0.0.3"] });
   expect(none).toEqual({ outcome: "failed", cause: "ECONNREFUSED", sentWhole: false });
+});
+
+test("an attempt sends nothing over a connection that reached an address which is not allowed, although the look-up was checked before", async () => {
+  const { port, connections } = await httpSink(answering(200));
+  const reach = { allowed: [], runtimeApi: undefined };
+  const place = parseSink(`${sink}:${port}/`, []) ?? expect.unreachable();
+  const timer = new AttemptTimer(defaultLimits, undefined);
+  const ended = await firstConnected(["127.0.0.1"], place, reach, timer);
+  timer.stop();
+  expect(ended).toMatchObject({ code: "REMOTE_ADDRESS" });
+  expect(connections()).toBe(1);
 });
 
 test("an attempt refuses addresses that are not public when none are allowed", async () => {

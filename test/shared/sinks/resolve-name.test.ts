@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { resolveName } from "../../../shared/sinks/resolve-name.ts";
 import { type NameRecords, type NameServer, openNameServer } from "../../support/name-server.ts";
 
@@ -40,39 +40,34 @@ describe("the addresses of a name", () => {
   ])("a name has the addresses of its only family, or none: %j", async (addresses, expected) => {
     expect(await resolved({ addresses })).toEqual(expected);
   });
+});
 
-  test("a name has the addresses at the end of a chain of 3 aliases", async () => {
-    const aliases = ["a.example.net", "b.example.org", "c.example.com"];
-    expect(await resolved({ aliases, addresses: ["192.0.2.1", "2001:db8::7"] })).toEqual([
-      "192.0.2.1",
-      "2001:db8::7",
-    ]);
-    expect(await resolved({ aliases })).toEqual([]);
+test.each([
+  ["failing", "A", ["2001:db8::7"]],
+  ["failing", "AAAA", ["192.0.2.1"]],
+  ["silent", "A", ["2001:db8::7"]],
+  ["silent", "AAAA", ["192.0.2.1"]],
+] as const)(
+  "a name has the addresses of the other family when its name server is %s for %s",
+  async (how, kind, others) => {
+    expect(await resolved({ addresses: ["192.0.2.1", "2001:db8::7"], [how]: [kind] })).toEqual(others);
+  },
+);
+
+test("addresses of one family wait 500 ms for a name server that is silent about the other, and no longer", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let found: readonly string[] | undefined;
+  const resolving = resolved({ addresses: ["192.0.2.1"], silent: ["AAAA"] }).then((addresses) => {
+    found = addresses;
   });
+  while (vi.getTimerCount() === 0) await new Promise(setImmediate);
 
-  test("a name with 100 addresses is asked for over TCP when the answer over UDP is truncated", async () => {
-    const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
-    expect((await resolved({ addresses, truncated: true })).toSorted()).toEqual(addresses.toSorted());
-    expect(opened[0]?.questions).toContain("A sink.example.com over TCP");
-  });
-
-  test.each(["A", "AAAA"] as const)(
-    "a name has the addresses of the other family when the look-up of %s fails",
-    async (kind) => {
-      const addresses = ["192.0.2.1", "2001:db8::7"];
-      const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
-      expect(await resolved({ addresses, failing: [kind] })).toEqual(others);
-    },
-  );
-
-  test.each(["A", "AAAA"] as const)(
-    "a name has the addresses of the other family when the look-up of %s is never answered",
-    async (kind) => {
-      const addresses = ["192.0.2.1", "2001:db8::7"];
-      const others = kind === "A" ? ["2001:db8::7"] : ["192.0.2.1"];
-      expect(await resolved({ addresses, silent: [kind] })).toEqual(others);
-    },
-  );
+  await vi.advanceTimersByTimeAsync(499);
+  expect(found).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  await resolving;
+  expect(found).toEqual(["192.0.2.1"]);
 });
 
 describe("a name without addresses", () => {
