@@ -179,17 +179,6 @@ test("the authorizer rejects with Unavailable, not as an unknown key, until a fe
   expect(source.failures).toBe(1);
 });
 
-test("the authorizer asks an issuer that is down again only after the cooldown", async () => {
-  const { source, find } = keySetFrom(unreachable);
-
-  for (const at of [0, second, cooldown - 1]) {
-    await expect(find(first, at)).rejects.toBeInstanceOf(Unavailable);
-  }
-  expect(source.fetches).toBe(1);
-  await expect(find(first, cooldown + 1)).rejects.toBeInstanceOf(Unavailable);
-  expect(source.fetches).toBe(2);
-});
-
 test("the authorizer fetches once per cooldown at most, however many unknown key ids come", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);

@@ -41,11 +41,3 @@ test("GET /.well-known/jwks.json returns keys that verify the token of a login",
   expect(payload).toMatchObject({ sub: "1007", client_id: "1007", scope: "qos-profiles:read" });
   expect(keys.map(({ kid }) => kid)).toContain(protectedHeader.kid);
 });
-
-test("GET /.well-known/jwks.json returns an uncacheable 400 for an invalid correlator", async () => {
-  const { status, headers, body } = await call(path, { headers: { "x-correlator": "no spaces" } });
-
-  expect(status).toBe(400);
-  expect(body).toMatchObject({ code: "INVALID_ARGUMENT" });
-  expect(headers.get("cache-control")).toBe("no-store");
-});

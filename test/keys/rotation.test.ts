@@ -5,12 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { configuration } from "../../shared/environment.ts";
 import type { accessToken } from "../../shared/tokens/access-token.ts";
 import type { publicKeys } from "../../shared/tokens/signing-keys.ts";
-import {
-  clockToleranceSeconds,
-  firstUseSeconds,
-  publicKeyCacheSeconds,
-  signingKeyCacheSeconds,
-} from "../../shared/tokens/token.ts";
+import { clockToleranceSeconds, firstUseSeconds, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 import { functionOf, type OwnService } from "../support/own-service.ts";
 import { runs } from "../support/sample.ts";
 import { expiryOf, profile, publishedKeys, rotate, startRotationService } from "./rotation-service.ts";
@@ -104,21 +99,6 @@ describe("at later times", () => {
     expect(lastUse.has(old)).toBe(true);
     expect(await expiryOf(service, newest)).toBeUndefined();
   }, 60_000);
-
-  test("a login function that has cached the previous key signs with the new one once it must", async () => {
-    const remembering = await coldSigner();
-    const now = Date.now();
-    await remembering.tokenAt(new Date(now));
-    await rotate(service);
-    const { kid } = await service.signingKey();
-
-    const signsAfter = async (seconds: number) =>
-      kidOf(await remembering.tokenAt(new Date(now + seconds * 1_000)));
-
-    expect(signingKeyCacheSeconds).toBeLessThan(firstUseSeconds);
-    expect(await signsAfter(firstUseSeconds - 1)).not.toBe(kid);
-    expect(await signsAfter(firstUseSeconds + 10)).toBe(kid);
-  });
 
   test("a key that an operator deleted is not published again once it has expired", async () => {
     const deleted = (await service.signingKey()).kid;

@@ -8,7 +8,7 @@ import { jwtBearer } from "../../functions/oauth2/rules.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { storeSampleOperations } from "../support/sample-operations.ts";
 import { goodRequests } from "../support/sample-requests.ts";
-import { claimsFor, demoKey, signed } from "./test-client.ts";
+import { demoKey } from "./test-client.ts";
 
 const [demoClient] = z
   .array(
@@ -19,7 +19,7 @@ const [demoClient] = z
     }),
   )
   .parse(JSON.parse(readFileSync("tools/demo/clients.json", "utf8")));
-const { clientId = "", scopes = [], purposes: [purpose = ""] = [] } = demoClient ?? {};
+const { clientId = "", scopes = [], purposes: [_purpose = ""] = [] } = demoClient ?? {};
 
 let service: OwnService;
 let config: client.Configuration;
@@ -83,24 +83,6 @@ test("openid-client gets a client's token, with which every operation of the exa
   const failed = [...called].filter(([, status]) => status >= 400);
   expect(called.size).toBe(endpoints.filter(({ scope }) => scope !== null).length);
   expect(failed).toEqual([]);
-});
-
-test("openid-client gets a subscriber's token by a jwt-bearer assertion, and the service knows whose it is", async () => {
-  const scope = `device-identifier:retrieve-identifier number-recycling:check ${purpose}`;
-  const assertion = await signed(demoKey(), claimsFor(service, clientId, { sub: "tel:+34600000001", scope }));
-  const tokens = await client.genericGrantRequest(config, jwtBearer, { assertion });
-  const response = await client.fetchProtectedResource(
-    config,
-    tokens.access_token,
-    new URL(`${service.url}/deviceidentifier/retrieve-identifier`),
-    "POST",
-    "{}",
-    new Headers({ "content-type": "application/json" }),
-  );
-
-  expect(tokens).not.toHaveProperty("refresh_token");
-  expect(tokens.scope).toBe(scope);
-  expect(await response.json()).toMatchObject({ imei: "490154203237518" });
 });
 
 test("openid-client reads the refusals of the token endpoint as errors of OAuth 2", async () => {

@@ -1,19 +1,14 @@
 import { createHash, randomBytes, scryptSync } from "node:crypto";
-import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import { beforeAll, expect, test, vi } from "vitest";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 import { countersOf } from "../../functions/profile/rules.ts";
-import { replaceProfile } from "../../functions/profile/store.ts";
+import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
 import { loginAttempts } from "../../functions/profile/tables.ts";
 import { getItem } from "../../shared/aws/database.ts";
-import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
-import { openDatabase } from "../../tools/local/servers/database.ts";
-import { type Fault, type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
+import type { Fault } from "../support/faulty-endpoint.ts";
 import { eventOf } from "../support/pipeline.ts";
+import { sharedService } from "../support/service.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { useHarness } from "../support/use-harness.ts";
 
@@ -30,87 +25,91 @@ const profileOf = (EmailAddress: string, passwordHash: string) => ({
   passwordHash,
 });
 
-describe("a fault during a login", () => {
-  const { harness, output } = useHarness(defaultSettings);
-
-  /** What a login is answered with, and what its counters hold afterwards. */
-  async function logIn(emailaddress: string, sent: string, milliseconds: number) {
-    const { handler } = await import("../../functions/profile/authenticate.ts");
-    const before = Date.now();
-    const { statusCode } = await handler(
-      eventOf({ body: JSON.stringify({ emailaddress, password: sent }) }),
-      {
-        getRemainingTimeInMillis: () => milliseconds,
-      },
-    );
-    const counted: number[] = [];
-    // Should a window have ended meanwhile, both are looked at; other files' logins have other sources.
-    const keys = [before, Date.now()].flatMap((at) =>
-      countersOf(emailaddress, "192.0.2.1", new Date(at), limits).map(({ key }) => key),
-    );
-    for (const key of new Set(keys.filter((one) => !one.startsWith("source#")))) {
-      const item = await getItem(loginAttempts, { counted: key }, signal());
-      if (item !== undefined) counted.push(item.attempts);
-    }
-    return { statusCode, counted };
-  }
-
-  async function account(passwordHash: string): Promise<string> {
-    const EmailAddress = `${crypto.randomUUID()}@example.com`;
-    await replaceProfile(profileOf(EmailAddress, passwordHash), signal());
-    return EmailAddress;
-  }
-
-  const isRead = (operation: string, parameters: Readonly<Record<string, unknown>>) =>
-    operation === "GetItem" && parameters.TableName === process.env[tableVariable({ name: "profiles" })];
-
-  test.each<[number, string, Fault, number]>([
-    [
-      503,
-      "the store fails",
-      ({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"),
-      10_000,
-    ],
-    [
-      504,
-      "the store hangs",
-      ({ operation, parameters }) => (isRead(operation, parameters) ? "hang" : "pass"),
-      1_500,
-    ],
-  ])("a login that fails with %i because %s costs no attempt", async (status, _, fault, milliseconds) => {
-    const address = await account(await hashPassword(password));
-    harness().tables.inject(fault);
-
-    expect(await logIn(address, password, milliseconds)).toEqual({ statusCode: status, counted: [0, 0] });
-  });
-
-  test("a login that fails with 500 because of its stored hash costs no attempt", async () => {
-    const address = await account("not a hash of ours");
-
-    expect(await logIn(address, password, 10_000)).toEqual({ statusCode: 500, counted: [0, 0] });
-  });
-
-  test("a login with a wrong password stays counted", async () => {
-    const address = await account(await hashPassword(password));
-
-    expect(await logIn(address, "wrong", 10_000)).toEqual({ statusCode: 401, counted: [1, 1] });
-  });
-
-  test("a login whose attempt cannot be withdrawn is logged as NCS-005 without the address", async () => {
-    const address = await account(await hashPassword(password));
-    const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
-      String(parameters.UpdateExpression).startsWith("ADD attempts :less");
-    harness().tables.inject(({ operation, parameters }) =>
-      isRead(operation, parameters) || isWithdrawal(parameters) ? "refuse" : "pass",
-    );
-
-    const answer = await logIn(address, password, 10_000);
-
-    expect(answer).toEqual({ statusCode: 503, counted: [1, 1] });
-    expect(output().text()).toContain('"NCS-005"');
-    expect(output().text()).not.toContain(address);
-  });
+const { harness, output } = useHarness(defaultSettings);
+beforeAll(() => {
+  const { AWS_ENDPOINT_URL_SECRETS_MANAGER, SIGNING_KEY_SECRET_ARN } = sharedService.loginEnvironment;
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", AWS_ENDPOINT_URL_SECRETS_MANAGER);
+  vi.stubEnv("SIGNING_KEY_SECRET_ARN", SIGNING_KEY_SECRET_ARN);
 });
+
+/** What a login is answered with, and what its counters hold afterwards. */
+async function logIn(emailaddress: string, sent = password, milliseconds = 10_000) {
+  const { handler } = await import("../../functions/profile/authenticate.ts");
+  const before = Date.now();
+  const { statusCode } = await handler(eventOf({ body: JSON.stringify({ emailaddress, password: sent }) }), {
+    getRemainingTimeInMillis: () => milliseconds,
+  });
+  const counted: number[] = [];
+  // Should a window have ended meanwhile, both are looked at; other files' logins have other sources.
+  const keys = [before, Date.now()].flatMap((at) =>
+    countersOf(emailaddress, "192.0.2.1", new Date(at), limits).map(({ key }) => key),
+  );
+  for (const key of new Set(keys.filter((one) => !one.startsWith("source#")))) {
+    const item = await getItem(loginAttempts, { counted: key }, signal());
+    if (item !== undefined) counted.push(item.attempts);
+  }
+  return { statusCode, counted };
+}
+
+async function account(passwordHash: string): Promise<string> {
+  const EmailAddress = `${crypto.randomUUID()}@example.com`;
+  await replaceProfile(profileOf(EmailAddress, passwordHash), signal());
+  return EmailAddress;
+}
+
+const isRead = (operation: string, parameters: Readonly<Record<string, unknown>>) =>
+  operation === "GetItem" && parameters.TableName === process.env[tableVariable({ name: "profiles" })];
+
+test.each<[number, string, Fault, number]>([
+  [
+    503,
+    "the store fails",
+    ({ operation, parameters }) => (isRead(operation, parameters) ? "refuse" : "pass"),
+    10_000,
+  ],
+  [
+    504,
+    "the store hangs",
+    ({ operation, parameters }) => (isRead(operation, parameters) ? "hang" : "pass"),
+    1_500,
+  ],
+])("a login that fails with %i because %s costs no attempt", async (status, _, fault, milliseconds) => {
+  const address = await account(await hashPassword(password));
+  harness().tables.inject(fault);
+
+  expect(await logIn(address, password, milliseconds)).toEqual({ statusCode: status, counted: [0, 0] });
+});
+
+test("a login that fails with 500 because of its stored hash costs no attempt", async () => {
+  const address = await account("not a hash of ours");
+
+  expect(await logIn(address)).toEqual({ statusCode: 500, counted: [0, 0] });
+});
+
+test("a login with a wrong password stays counted", async () => {
+  const address = await account(await hashPassword(password));
+
+  expect(await logIn(address, "wrong")).toEqual({ statusCode: 401, counted: [1, 1] });
+});
+
+test("a login whose attempt cannot be withdrawn is logged as NCS-005 without the address", async () => {
+  const address = await account(await hashPassword(password));
+  const isWithdrawal = (parameters: Readonly<Record<string, unknown>>) =>
+    String(parameters.UpdateExpression).startsWith("ADD attempts :less");
+  harness().tables.inject(({ operation, parameters }) =>
+    isRead(operation, parameters) || isWithdrawal(parameters) ? "refuse" : "pass",
+  );
+
+  const answer = await logIn(address);
+
+  expect(answer).toEqual({ statusCode: 503, counted: [1, 1] });
+  expect(output().text()).toContain('"NCS-005"');
+  expect(output().text()).not.toContain(address);
+});
+
+async function hashOf(address: string): Promise<string | undefined> {
+  return (await findProfile(address.toLowerCase(), signal()))?.passwordHash;
+}
 
 /** A hash as it would have been made with parameters of long ago. */
 function weakHash(secret: string): string {
@@ -121,107 +120,47 @@ function weakHash(secret: string): string {
   return `$sha256-scrypt$ln=10,r=8,p=1$${saltText}$${hashText}`;
 }
 
-describe("over HTTP", () => {
-  let database: FaultyEndpoint;
-  let service: OwnService;
-  const closing: (() => Promise<unknown>)[] = [];
+test("a successful login renews a hash of weaker parameters for the same password", async () => {
+  const weak = weakHash(password);
+  const address = await account(weak);
 
-  beforeAll(async () => {
-    const tables = await openDatabase(undefined);
-    closing.push(() => tables.close());
-    database = await openFaultyEndpoint(tables.endpoint);
-    closing.push(() => database.close());
-    const environment = {
-      AWS_ENDPOINT_URL_DYNAMODB: database.url,
-      LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE: "2",
-    } as const;
-    service = await startOwnService(environment);
-    closing.push(() => service.close());
-  }, 180_000);
-  afterAll(async () => {
-    for (const close of closing.reverse()) await close();
-  });
-  afterEach(() => database.inject());
+  expect(await logIn(address, "wrong")).toMatchObject({ statusCode: 401 });
+  expect(await hashOf(address)).toBe(weak);
+  expect(await logIn(address)).toMatchObject({ statusCode: 200 });
 
-  async function account(passwordHash: string): Promise<string> {
-    const EmailAddress = `${crypto.randomUUID()}@example.com`;
-    await service.put("profiles", {
-      ...profileOf(EmailAddress, passwordHash),
-      address: hashed(EmailAddress),
-    });
-    return EmailAddress;
-  }
+  const renewed = (await hashOf(address)) ?? "";
+  expect(isOutdated(renewed)).toBe(false);
+  expect(await passwordMatches(password, renewed)).toBe(true);
+  expect(await logIn(address)).toMatchObject({ statusCode: 200 });
+  expect(await hashOf(address)).toBe(renewed);
+});
 
-  async function hashOf(address: string): Promise<string> {
-    const Key = marshall({ address: hashed(address) });
-    const command = new GetItemCommand({ TableName: service.tableName("profiles"), Key });
-    const { Item = {} } = await service.database.send(command);
-    return z.object({ passwordHash: z.string() }).parse(unmarshall(Item)).passwordHash;
-  }
+test("a login succeeds although another login renews its hash before it is recorded", async () => {
+  const address = await account(weakHash(password));
+  const current = await hashPassword(password);
+  let renewals = 0;
+  const fault: Fault = async ({ parameters }) => {
+    const isRecord = String(parameters.UpdateExpression).includes("DateLastLogin");
+    if (isRecord && renewals++ === 0) await replaceProfile(profileOf(address, current), signal());
+    return "pass" as const;
+  };
+  harness().tables.inject(fault);
 
-  const logIn = (emailaddress: string, sent = password) =>
-    service.call("/v3/profile/authenticate", {
-      method: "POST",
-      body: JSON.stringify({ emailaddress, password: sent }),
-    });
+  expect(await logIn(address)).toMatchObject({ statusCode: 200 });
 
-  test("a login succeeds after failures of the store, and guesses still count against the limit", async () => {
-    const address = await account(await hashPassword(password));
-    const failsToRead: Fault = ({ operation }) => (operation === "GetItem" ? "refuse" : "pass");
-    database.inject(failsToRead);
-    for (let failure = 0; failure < 4; failure++) expect((await logIn(address)).status).toBe(503);
-    database.inject();
+  expect(renewals).toBeGreaterThan(0);
+  expect(await hashOf(address)).toBe(current);
+});
 
-    expect((await logIn(address)).status).toBe(200);
-    expect((await logIn(address, "wrong")).status).toBe(401);
-    expect((await logIn(address, "wrong")).status).toBe(401);
-    expect((await logIn(address)).status).toBe(429);
-  }, 30_000);
+test("a login succeeds although the write of its renewed hash hangs", async () => {
+  const weak = weakHash(password);
+  const address = await account(weak);
+  const faults = harness().tables.faultCount();
+  harness().tables.inject(({ parameters }) =>
+    String(parameters.UpdateExpression).startsWith("SET passwordHash") ? "hang" : "pass",
+  );
 
-  test("a successful login renews a hash of weaker parameters for the same password", async () => {
-    const weak = weakHash(password);
-    const address = await account(weak);
-
-    expect((await logIn(address, "wrong")).status).toBe(401);
-    expect(await hashOf(address)).toBe(weak);
-    expect((await logIn(address)).status).toBe(200);
-
-    const renewed = await hashOf(address);
-    expect(isOutdated(renewed)).toBe(false);
-    expect(await passwordMatches(password, renewed)).toBe(true);
-    expect((await logIn(address)).status).toBe(200);
-    expect(await hashOf(address)).toBe(renewed);
-  });
-
-  test("a login succeeds although another login renews its hash meanwhile", async () => {
-    const address = await account(weakHash(password));
-    const current = await hashPassword(password);
-    let renewal: Promise<void> | undefined;
-    // What records the login arrives when the other has renewed the hash.
-    database.inject(({ parameters }) => {
-      const isRecord = String(parameters.UpdateExpression).includes("DateLastLogin");
-      if (!isRecord || renewal !== undefined) return "pass";
-      renewal = service.put("profiles", { ...profileOf(address, current), address: hashed(address) });
-      return { delayMilliseconds: 500 };
-    });
-
-    const answer = await logIn(address);
-
-    await renewal;
-    expect(answer.status).toBe(200);
-    expect(renewal).toBeDefined();
-    expect(await hashOf(address)).toBe(current);
-  });
-
-  test("a login succeeds although the write of its renewed hash hangs", async () => {
-    const weak = weakHash(password);
-    const address = await account(weak);
-    database.inject(({ parameters }) =>
-      String(parameters.UpdateExpression).startsWith("SET passwordHash") ? "hang" : "pass",
-    );
-
-    expect((await logIn(address)).status).toBe(200);
-    expect(database.faultCount()).toBeGreaterThan(0);
-    expect(await hashOf(address)).toBe(weak);
-  });
+  expect(await logIn(address)).toMatchObject({ statusCode: 200 });
+  expect(harness().tables.faultCount()).toBeGreaterThan(faults);
+  expect(await hashOf(address)).toBe(weak);
 });
