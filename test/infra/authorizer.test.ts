@@ -1,9 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { endpoints } from "../../functions/areas.ts";
-import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
 import { tokenWith } from "../support/client.ts";
-import { everyScope } from "../support/scopes.ts";
 import { functionOf, only, resourcesOf } from "./template.ts";
 
 const authorizerProperties = z.object({
@@ -19,16 +16,6 @@ const routes = z.record(z.string(), z.array(z.string()));
 const functionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
 });
-
-/** Whether a pattern of a policy covers a route: `*` stands for any text, slashes too. */
-function covers(pattern: string, route: string): boolean {
-  const parts = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`).test(route);
-}
-
-const declared = ([...endpoints] as Endpoint[]).flatMap((endpoint) =>
-  pathsOf(endpoint).map((path) => ({ scope: endpoint.scope, route: `${endpoint.method}${path}` })),
-);
 
 /** API Gateway refuses a longer resource in the policy of an authorizer. */
 const policyResourceCharacters = 512;
@@ -72,12 +59,6 @@ test.each([
   ["nothing", ""],
 ])("the authorizers refuse %s without running a function", (_case, sent) => {
   expect(sent).not.toMatch(expression);
-});
-
-test.each(everyScope)("the scope %s allows exactly the endpoints that declare it", (scope) => {
-  const patterns = opened[scope] ?? [];
-  const open = declared.filter(({ route }) => patterns.some((pattern) => covers(pattern, route)));
-  expect(open).toEqual(declared.filter((endpoint) => endpoint.scope === scope));
 });
 
 test("every route is short enough for a policy of an authorizer", () => {

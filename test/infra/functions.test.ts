@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { configuration } from "../../shared/environment.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import {
@@ -234,10 +233,4 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
   });
-});
-
-test("every default of a variable is a valid value of it", () => {
-  for (const { read, default: value } of Object.values(configuration)) {
-    expect(read(value)).toBeDefined();
-  }
 });

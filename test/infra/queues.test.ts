@@ -3,10 +3,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { stages } from "../../infra/stage.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
-import { everySetting } from "./shared-templates.ts";
 import {
   attribute,
   calledOf,
@@ -15,7 +13,6 @@ import {
   only,
   queueOf,
   resourcesOf,
-  sharedTemplate,
   statementsOf,
   type Template,
 } from "./template.ts";
@@ -41,7 +38,6 @@ const mappingProperties = z.strictObject({
 const functionProperties = z.object({
   Role: attribute,
   Timeout: z.number(),
-  Environment: z.object({ Variables: z.looseObject({ MAX_WORKERS: z.string().optional() }) }),
 });
 
 const names = Object.keys(queues) as QueueName[];
@@ -104,10 +100,7 @@ function nameOf(id: FunctionId, from: Template): unknown {
   return { "Fn::Join": ["", [name, ":live"]] };
 }
 
-describe.each([
-  ...eachStage.map(([stage, from]) => [stage, from, String(stages[stage].maxWorkers)] as const),
-  ["a stage with every setting", sharedTemplate("configured"), everySetting.maxWorkers] as const,
-])("consumers of %s", (stage, from, maxWorkersSet) => {
+describe.each(eachStage)("consumers of %s", (stage, from) => {
   const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
 
   test(`the consumers of ${stage} together use a small part of the account's concurrency`, () => {
@@ -126,11 +119,6 @@ describe.each([
       mappings.filter(({ properties }) => isDeepStrictEqual(properties.FunctionName, nameOf(id, from))),
       "mappings",
     );
-
-    test(`${id} of ${stage} knows how many of it run at a time: as many as the setting says`, () => {
-      expect(worker.Environment.Variables.MAX_WORKERS).toBe(maxWorkersSet);
-      expect(String(mapping.properties.ScalingConfig.MaximumConcurrency)).toBe(maxWorkersSet);
-    });
 
     test(`a message of ${id} of ${stage} stays hidden for longer than the function's time-out`, () => {
       const { properties } = only(

@@ -4,7 +4,6 @@ import { endpoints } from "../../functions/areas.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import {
   attribute,
-  configured,
   deployed,
   functionOf,
   only,
@@ -101,10 +100,6 @@ describe("the check of a release", () => {
     expect(dependsOn).toContain(role);
     const text = JSON.stringify(statementsOf(role, deployed));
     for (const id of released) expect(text).toContain(`"Fn::GetAtt":["${functionOf(id)}","Arn"]},":*"`);
-  });
-
-  test("a release at once is not checked", () => {
-    expect(checkOf(configured).properties.AtOnce).toBe("true");
   });
 });
 

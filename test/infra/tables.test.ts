@@ -91,13 +91,6 @@ describe("the stack of the tables", () => {
     expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::GlobalTable", "AWS::KMS::Key"]));
     expect(types(service).filter((type) => /DynamoDB|KMS/.test(type))).toEqual([]);
   });
-
-  test("the stack of the tables exports its key alone", () => {
-    const exported = Object.values(parseOne(data).Outputs).map(({ Value }) => Value);
-    expect(exported).toEqual([
-      arnOf(only(resourcesOf("AWS::KMS::Key", z.unknown(), parseOne(data)), "keys").logicalId),
-    ]);
-  });
 });
 
 test("a table restored under another name has another logical id, so that it can be imported", () => {
@@ -188,11 +181,6 @@ test("docs/two-regions.md has one row for each table", () => {
 test("every ephemeral table has a time to live", () => {
   const forgotten = declared.filter(({ ephemeral }) => ephemeral);
   expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);
-});
-
-test("densities is the only reimportable table", () => {
-  const imported = declared.filter(({ reimportable }) => reimportable);
-  expect(imported.map(({ name }) => name)).toEqual(["densities"]);
 });
 
 test("every table is granted to a function", () => {

@@ -29,32 +29,10 @@ test("the stage limits every verb of every endpoint except documents about the A
   expect(others).toEqual({ rate: 7, burst: 4 });
 });
 
-test("the stage throttles no method of the token endpoint while it is off, and every other as before", () => {
-  const { named: on } = stageThrottling(settingsOf(withTokens));
-  const { named: off } = stageThrottling(settingsOf({}));
-  const ofTokens = methodsOf(protocolEndpoints);
-  expect(off).toEqual(Object.fromEntries(Object.entries(on).filter(([name]) => !ofTokens.includes(name))));
-});
-
-// Each setting of a method is two changes in one update of the stage.
-test("the stage throttles alike with and without corsOrigins", () => {
-  const without = stageThrottling(settingsOf({}));
-  expect(stageThrottling(settingsOf({ corsOrigins: "https://app.example" }))).toEqual(without);
-  expect(Object.keys(without.named).filter((method) => method.endsWith("/OPTIONS"))).toEqual([]);
-});
-
 test("the stage limits methods without a setting of their own to the lowest rate of the others", () => {
   const without = stageThrottling(settingsOf({}));
   const rates = Object.values(without.named).map(({ rate }) => rate);
   expect(without.others.rate).toBeLessThanOrEqual(Math.min(...rates));
-});
-
-test("the burst of a stage is half its rate unless throttlingBurst is set", () => {
-  expect(settingsOf({ throttlingRate: 2_001 }).throttling).toEqual({ rate: 2_001, burst: 1_001 });
-  expect(settingsOf({ throttlingBurst: "7" }).throttling).toEqual({
-    rate: requestRateOf("prod"),
-    burst: 7,
-  });
 });
 
 test.each(stageNames)("the stage %s lets no more logins begin at once than have executions", (stage) => {
