@@ -13,14 +13,6 @@ async function retrieve(path: string, scope: string, device: object) {
   return await call(path, { body: { device }, token: await tokenWith({ scope }) });
 }
 
-test.each(["/deviceidentifier/retrieve-type", "/device-identifier/v0.3/retrieve-type"])(
-  "POST %s returns the type of a device, and none of its identifiers",
-  async (path) => {
-    const { status, body } = await retrieve(path, "device-identifier:retrieve-type", phone);
-    expect({ status, body }).toEqual({ status: 200, body: type });
-  },
-);
-
 test("POST /retrieve-type returns the identifier it used when several were sent", async () => {
   const device = { ...phone, ipv6Address: "2001:db8:1:1::77" };
   const { body } = await retrieve(
@@ -30,17 +22,3 @@ test("POST /retrieve-type returns the identifier it used when several were sent"
   );
   expect(body).toEqual({ device: phone, ...type });
 });
-
-test.each(["type", "ppid"])(
-  "POST /retrieve-%s returns 403 for a subscriber without consent",
-  async (name) => {
-    const path = `/deviceidentifier/retrieve-${name}`;
-    const answer = await retrieve(path, `device-identifier:retrieve-${name}`, {
-      phoneNumber: "+34600000005",
-    });
-    expect(answer).toMatchObject({
-      status: 403,
-      body: { message: "The subscriber has not consented to this." },
-    });
-  },
-);

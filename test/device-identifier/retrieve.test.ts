@@ -28,24 +28,6 @@ const first = {
 
 describe("200", () => {
   test.each([
-    ["a phone number", phone],
-    ["an IPv4 address and port", ipv4],
-    ["an IPv6 address", ipv6],
-  ])(
-    "POST /retrieve-identifier returns exactly the device found by %s, without the identifier",
-    async (_, device) => {
-      const answer = await retrieve({ device });
-      expect(answer).toMatchObject({ status: 200, body: first });
-      expect(Object.keys(answer.body as object).sort()).toEqual(Object.keys(first).sort());
-      expect(answer.headers.get("x-correlator")).toBe("imei-1");
-    },
-  );
-
-  test("POST /retrieve-identifier and its alias return 200", async () => {
-    expect(await retrieve({ device: phone }, {}, alias)).toMatchObject({ status: 200, body: first });
-  });
-
-  test.each([
     ["a phone number and an address", { ...ipv6, ...phone }, phone],
     ["an IPv4 address and an IPv6 address", { ...ipv6, ...ipv4 }, ipv4],
     ["all of them", { ...reserved, ...ipv6, ...ipv4, ...phone }, phone],
@@ -79,20 +61,9 @@ describe("400", () => {
     const { status, body } = await retrieve({ device }, {}, alias);
     expect({ status, body }).toEqual({ status: 200, body: { device: phone, ...first } });
   });
-
-  test("POST /retrieve-identifier returns 400 OUT_OF_RANGE for an invalid port", async () => {
-    const device = { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 65_536 } };
-    expect(await retrieve({ device })).toMatchObject(refused(400, "OUT_OF_RANGE"));
-  });
 });
 
 describe("403", () => {
-  test("POST /retrieve-identifier returns 403 for a subscriber without consent and a 2-legged token", async () => {
-    const answer = await retrieve({ device: { phoneNumber: "+34600000005" } });
-    expect(answer).toMatchObject(refused(403, "PERMISSION_DENIED"));
-    expect(answer.body).toMatchObject({ message: "The subscriber has not consented to this." });
-  });
-
   test("POST /retrieve-identifier returns one 403 for the number of a subscriber without consent, next to any address", async () => {
     const own = { ipv4Address: { publicAddress: "203.0.113.50", publicPort: 42_000 } };
     const answers: unknown[] = [];

@@ -39,11 +39,6 @@ describe("200", () => {
   test("GET /qos-profiles/{name} returns a profile available to the subject of a 3-legged token", async () => {
     expect((await get("QOS_RESTRICTED", { subscription: "s-0001" })).status).toBe(200);
   });
-
-  test("GET /qos-profiles/{name} percent-decodes the name once", async () => {
-    expect(await get("QOS%5F%45")).toMatchObject({ status: 200, body: { name: "QOS_E" } });
-    expect(await get("QOS%255FE")).toMatchObject({ status: 400 });
-  });
 });
 
 describe("400 INVALID_ARGUMENT", () => {

@@ -38,30 +38,6 @@ describe("200", () => {
     expect(await retrieve({}, {}, alias)).toMatchObject({ status: 200 });
   });
 
-  test("POST /retrieve-qos-profiles returns exactly the specified members of a profile", async () => {
-    const { body } = await retrieve({ name: "QOS_E" });
-    expect(body).toEqual([
-      {
-        name: "QOS_E",
-        description: "Low latency: stable delay at modest rates",
-        status: "ACTIVE",
-        maxUpstreamRate: { value: 10, unit: "Mbps" },
-        maxDownstreamRate: { value: 20, unit: "Mbps" },
-        minDuration: { value: 1, unit: "Minutes" },
-        maxDuration: { value: 12, unit: "Hours" },
-        priority: 20,
-        packetDelayBudget: { value: 50, unit: "Milliseconds" },
-        jitter: { value: 10, unit: "Milliseconds" },
-        packetErrorLossRate: 3,
-        l4sQueueType: "l4s-queue",
-        serviceClass: "real_time_interactive",
-      },
-    ]);
-    expect(JSON.stringify((await retrieve({ device: { phoneNumber: "+34600000001" } })).body)).not.toContain(
-      '"restricted"',
-    );
-  });
-
   test("POST /retrieve-qos-profiles returns profiles that meet all criteria, or an empty list", async () => {
     expect(await names({ status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
     expect(await names({ name: "QOS_LEGACY", status: "DEPRECATED" })).toEqual(["QOS_LEGACY"]);
@@ -71,27 +47,6 @@ describe("200", () => {
 
   test.each([
     ["phone number", { phoneNumber: "+34600000001" }, ofFirst],
-    [
-      "public address and port",
-      { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59765 } },
-      ofFirst,
-    ],
-    [
-      "public and private address",
-      { ipv4Address: { publicAddress: "203.0.113.10", privateAddress: "10.0.0.10" } },
-      ofFirst,
-    ],
-    [
-      "all three",
-      { ipv4Address: { publicAddress: "203.0.113.10", privateAddress: "10.0.0.10", publicPort: 59765 } },
-      ofFirst,
-    ],
-    ["any address of its /64", { ipv6Address: "2001:0DB8:1:1:dead:beef:0:1" }, ofFirst],
-    [
-      "an access identifier with a phone number",
-      { phoneNumber: "+34600000001", networkAccessIdentifier: "a@b.example" },
-      ofFirst,
-    ],
     [
       "the first identifier, for any second one",
       { phoneNumber: "+34600000001", ipv6Address: "2001:db8:2:2::1" },
@@ -117,19 +72,6 @@ describe("200", () => {
 const ipv4 = (address: Record<string, unknown>) => ({ device: { ipv4Address: address } });
 
 describe("400", () => {
-  test.each([
-    ["an empty device", { device: {} }],
-    ["a bad second identifier", { device: { phoneNumber: "+34600000001", ipv6Address: "x" } }],
-    [
-      "a bad port and another fault",
-      { name: "ab", ...ipv4({ publicAddress: "203.0.113.10", publicPort: 70_000 }) },
-    ],
-  ])("POST /retrieve-qos-profiles returns 400 INVALID_ARGUMENT for %s", async (_, body) => {
-    const answer = await retrieve(body);
-    expect(answer).toMatchObject({ status: 400, body: { status: 400, code: "INVALID_ARGUMENT" } });
-    expect(answer.headers.get("x-correlator")).toBe("qos-1");
-  });
-
   test.each([-1, 65_536, 1e300])(
     "POST /retrieve-qos-profiles returns 400 OUT_OF_RANGE for port %d",
     async (publicPort) => {
@@ -141,21 +83,5 @@ describe("400", () => {
   test.each([0, 65_535])("POST /retrieve-qos-profiles accepts port %d", async (publicPort) => {
     const answer = await retrieve(ipv4({ publicAddress: "203.0.113.10", publicPort }));
     expect(answer).toMatchObject({ status: 404, body: { code: "IDENTIFIER_NOT_FOUND" } });
-  });
-});
-
-describe("404", () => {
-  test.each([
-    ["an unknown port", { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 1 } }],
-    [
-      "a private address that contradicts the port",
-      { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59765, privateAddress: "10.9.9.9" } },
-    ],
-    ["an unknown network", { ipv6Address: "2001:db8:ffff::1" }],
-  ])("POST /retrieve-qos-profiles returns 404 IDENTIFIER_NOT_FOUND for %s", async (_, device) => {
-    expect(await retrieve({ device })).toMatchObject({
-      status: 404,
-      body: { status: 404, code: "IDENTIFIER_NOT_FOUND" },
-    });
   });
 });
