@@ -20,7 +20,6 @@ import { tableVariable, withSchema } from "../../../shared/table.ts";
 import { openMeteredDatabase } from "../../../tools/local/servers/metered-database.ts";
 import { useTables } from "../../support/database.ts";
 import { captureOutput } from "../../support/pipeline.ts";
-import { isWhole } from "../../support/sample.ts";
 import { countingServer } from "../../support/signed.ts";
 
 const signal = AbortSignal.timeout(600_000);
@@ -42,10 +41,6 @@ test("an item is read as it was stored, without undefined members", async () => 
 
   const { absent: _, ...stored } = item;
   expect(await getItem(items, { address }, signal)).toEqual(stored);
-});
-
-test("an item that does not exist is read as undefined", async () => {
-  expect(await getItem(items, { address: crypto.randomUUID() }, signal)).toBeUndefined();
 });
 
 test("a read fails when an item does not match its schema", async () => {
@@ -152,18 +147,6 @@ test("a query reads all items of all pages in the order of the sort key", async 
   expect(found.map(({ name }) => name)).toEqual(names);
 });
 
-test("a query reads an empty list for an empty partition", async () => {
-  expect(await queryPartition(rows, crypto.randomUUID(), signal)).toEqual([]);
-});
-
-test("a query fails when an item does not match its schema", async () => {
-  const catalogue = crypto.randomUUID();
-  await putItem(rows, { catalogue, name: "good", filling: "" }, {}, signal);
-  await putItem(rows, { catalogue, name: "wrong", filling: 1 }, {}, signal);
-
-  await expect(queryPartition(rows, catalogue, signal)).rejects.toThrow(z.ZodError);
-});
-
 const nameOf = (index: number) => `name-${index}`;
 
 test("a batch reads the items that exist of any number of keys", async () => {
@@ -177,21 +160,6 @@ test("a batch reads the items that exist of any number of keys", async () => {
   expect(found.map((one) => one.name).sort()).toEqual(
     Array.from({ length: 130 }, (_, index) => nameOf(2 * index)).sort(),
   );
-});
-
-test("a batch of no keys reads an empty list", async () => {
-  expect(await getItems(rows, [], signal)).toEqual([]);
-});
-
-// `npm test` covers unprocessed keys with a few items, below.
-test.runIf(isWhole)("a batch reads all items when they exceed one response of DynamoDB", async () => {
-  const catalogue = crypto.randomUUID();
-  const filling = "x".repeat(390_000);
-  const keys = Array.from({ length: 50 }, (_, index) => ({ catalogue, name: nameOf(index) }));
-  // One after the other: a busy machine cannot store 20 MB at once in time.
-  for (const key of keys) await putItem(rows, { ...key, filling }, {}, signal);
-
-  expect(await getItems(rows, keys, signal)).toHaveLength(50);
 });
 
 describe("a faulty DynamoDB", () => {
@@ -251,27 +219,12 @@ describe("a faulty DynamoDB", () => {
     "has an internal error": refusing("InternalServerError"),
   };
 
-  const key = { address: "a" };
-  const count = { update: "ADD items :one", condition: "attribute_exists(address)", values: { ":one": 1 } };
-  type Database = Awaited<ReturnType<typeof facing>>["database"];
-  const calls: Record<string, (database: Database) => Promise<unknown>> = {
-    getItem: (database) => database.getItem(items, key, signal),
-    updatedItem: (database) => database.updatedItem(items, key, count, anything, signal),
-  };
-  // A read meets every fault, a write one of each kind: both go through the same call.
-  const written = ["answers 500", "cuts the connection", "throttles for the rate"];
-  const faultyCalls = Object.keys(faults).flatMap((fault) =>
-    Object.keys(calls)
-      .filter((call) => call === "getItem" || written.includes(fault))
-      .map((call) => [call, fault] as const),
-  );
+  test.each(Object.entries(faults))(
+    "a read throws Unavailable within five seconds when DynamoDB %s",
+    async (_, answer) => {
+      const { server, database } = await facing(answer);
 
-  test.each(faultyCalls)(
-    "%s throws Unavailable within five seconds when DynamoDB %s",
-    async (call, fault) => {
-      const { server, database } = await facing(faults[fault] ?? expect.unreachable());
-
-      const { error, milliseconds } = await endOf(calls[call]?.(database) ?? expect.unreachable());
+      const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
       await server.close();
 
       expect(error).toBe("Unavailable");

@@ -81,20 +81,6 @@ test("the quota reports a different remaining number to each of many concurrent 
 /** How many requests come at once. */
 const many = runs(60, 20);
 
-test("the quota counts every request exactly once when a minute ends among them", async () => {
-  const client = anyone();
-  await count(client, noon);
-
-  const results = await countMany(client, many, () => noon + minute);
-
-  expect(passed(results)).toBe(many);
-  expect(await counted(client)).toMatchObject({
-    minute: noon / minute + 1,
-    minuteCount: many,
-    dayCount: many + 1,
-  });
-});
-
 test("the quota counts every request once when the clocks of functions differ at the end of a minute", async () => {
   const client = anyone();
 
