@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { settingNames, settingsIn } from "../../infra/settings.ts";
 import packageJson from "../../package.json" with { type: "json" };
@@ -134,21 +133,6 @@ function cdkSettingProblems([command, ...args]: readonly string[]): readonly str
   } catch (error) {
     return [`cdk bootstrap reads the settings: ${(error as Error).message}`];
   }
-}
-
-/** Options that a CDK command does not have. Runs cdk, which takes a second. */
-export function cdkProblems([, , command = "", ...args]: ShellCommand): readonly string[] {
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    ["node_modules/aws-cdk/bin/cdk", command, "--help"],
-    {
-      encoding: "utf8",
-    },
-  );
-  if (status !== 0 || !stdout.startsWith(`cdk ${command}`)) return [`cdk has no command ${command}`];
-  const options = args.filter((arg) => arg.startsWith("-"));
-  const isKnown = (option: string) => new RegExp(`(?<![\\w-])${option}(?![\\w-])`).test(stdout);
-  return options.filter((option) => !isKnown(option)).map((option) => `cdk ${command} has no ${option}`);
 }
 
 /** Problems with a run of some tests: the files and a test of the name must exist. */

@@ -9,40 +9,23 @@ import { areas } from "../../functions/areas.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { canonicalDocument } from "../../tools/docs/openapi.ts";
-import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
-import { tokenWith } from "../support/client.ts";
 import { tsc } from "../support/compiler.ts";
-import { goodRequests, withSink } from "../support/sample-requests.ts";
 import { sharedService } from "../support/service.ts";
-import { openSink, type TestSink } from "../support/sink.ts";
 import { generateWithOrval, imported, runInstalled } from "./generated.ts";
 
 // openapi-typescript makes `client/`, and swagger-typescript-api the client of `test/contract/client.test.ts`.
-
-/** A request of `events/` as values: what a generated function takes. */
-interface Call {
-  readonly operationId: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
 
 /** A program that is written with a generated client; indented, so that no reader takes its imports for this file's. */
 interface Generated {
   /** Makes the client in a folder from the document at an address. */
   readonly generate: (document: string, folder: string) => Promise<unknown>;
-  /** Typed as a person would; and `call`, which gives any operation what it takes. */
+  /** Typed as a person would. */
   readonly program: string;
 }
-
-const answered = z.object({ status: z.number(), data: z.unknown() });
-type Answered = z.output<typeof answered>;
 
 const typed = z.object({ name: z.string(), refused: z.string(), status: z.number() });
 const programSchema = z.object({
   useService: z.custom<() => Promise<unknown>>((value) => typeof value === "function"),
-  call: z.custom<(call: Call) => Promise<unknown>>((value) => typeof value === "function"),
 });
 
 const credentials = '{ emailaddress: "app@example.com", password: "correct horse battery staple" }';
@@ -57,7 +40,6 @@ const clients: Readonly<Record<string, Generated>> = {
       ),
     program: `
       import * as sdk from "./client/index";
-      import { client } from "./client/client.gen";
 
       export async function useService() {
         const login = await sdk.authenticateProfile({ body: ${credentials}, throwOnError: true });
@@ -75,17 +57,6 @@ const clients: Readonly<Record<string, Generated>> = {
         await sdk.getQosProfile({ path: { name: 1 } });
         // @ts-expect-error a request without its day
         await sdk.checkNumberRecycling({ body: { phoneNumber: "+34600000012" } });
-      }
-
-      interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
-
-      export async function call({ operationId, parameters, query, headers, body }: Call) {
-        type Result = { data?: unknown; error?: unknown; response: Response };
-        const functions = sdk as unknown as Record<string, (options: object) => Promise<Result>>;
-        const named = functions[operationId];
-        if (named === undefined) throw new Error("no function " + operationId);
-        const { data, error, response } = await named({ client, path: parameters, query, headers, body });
-        return { status: response.status, data: data ?? error };
       }
     `,
   },
@@ -112,55 +83,16 @@ const clients: Readonly<Record<string, Generated>> = {
         // @ts-expect-error a request without its day
         await sdk.checkNumberRecycling({ phoneNumber: "+34600000012" });
       }
-
-      interface Call { operationId: string; parameters: object; query: object; headers: object; body: unknown }
-
-      export async function call({ operationId, parameters, query, headers, body }: Call) {
-        type Result = { status: number; data?: unknown; stream?: Response };
-        const functions = sdk as unknown as Record<string, (...values: unknown[]) => Promise<Result>>;
-        const named = functions[operationId];
-        if (named === undefined) throw new Error("no function " + operationId);
-        // Its parameters stand in this order.
-        const parts = [...Object.values(parameters), ...(body === undefined ? [] : [body])];
-        const sent = named.length > parts.length + 1 ? [...parts, query] : parts;
-        const { status, data, stream } = await named(...sent, { headers });
-        // An operation that may answer with lines of JSON gives the response as it is.
-        return { status, data: stream === undefined ? data : await stream.json() };
-      }
     `,
   },
 };
 
-const good = await goodRequests();
-
-function callOf(
-  { endpoint, parameters, path, headers: requestHeaders, body }: SampleRequest,
-  token: string,
-): Call {
-  // These clients ask for no media type, and so get JSON.
-  const { accept: _, ...headers } = requestHeaders;
-  const query = Object.fromEntries(new URL(path, "http://service.example").searchParams);
-  const authorized = endpoint.scope === null ? headers : { ...headers, authorization: `Bearer ${token}` };
-  return {
-    operationId: endpoint.operationId,
-    // Events have them as they stand in a path.
-    parameters: Object.fromEntries(
-      Object.entries(parameters).map(([name, value]) => [name, decodeURIComponent(value)]),
-    ),
-    query,
-    headers: authorized,
-    body: body === undefined ? undefined : JSON.parse(body),
-  };
-}
-
 describe.each(Object.entries(clients))("the client that %s generates", (name, generated) => {
   let folder: string;
-  let sink: TestSink;
   let program: z.output<typeof programSchema>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "network-capabilities-generated-"));
-    sink = await openSink();
     await generated.generate(`${sharedService.url}/openapi.json`, folder);
     await writeFile(join(folder, "program.ts"), generated.program);
     const compilerOptions = {
@@ -181,7 +113,6 @@ describe.each(Object.entries(clients))("the client that %s generates", (name, ge
     program = programSchema.parse(await imported(outfile));
   });
   afterAll(async () => {
-    await sink.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -196,20 +127,6 @@ describe.each(Object.entries(clients))("the client that %s generates", (name, ge
       status: 404,
     });
   });
-
-  test.each(good.map((request) => [request.file, request] as const))(
-    `the client of ${name} gets a response that its operation declares for events/%s`,
-    async (_file, request) => {
-      const token = await tokenWith(request.claims);
-      const call = callOf(
-        withSink(request, () => sink.urlOf()),
-        token,
-      );
-      const answer: Answered = answered.parse(await program.call(call));
-      expect(answer.status).toBe(request.status);
-      expect(request.endpoint.responses[answer.status]?.safeParse(answer.data).error).toBeUndefined();
-    },
-  );
 });
 
 test("Spectral finds nothing in the OpenAPI documents", async () => {
