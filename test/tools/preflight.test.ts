@@ -1,9 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { endpoints } from "../../functions/areas.ts";
-import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
-import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
 import {
   type AccountQuotas,
   checksOf,
@@ -35,26 +32,6 @@ const warm = { reads: 20_000, writes: 10_000 };
 const allWarm: StageTables = { "access-records": warm, densities: warm, quotas: warm };
 const newTables: StageTables = { "access-records": undefined, densities: undefined, quotas: undefined };
 
-const prod = settingsOf({});
-const { rate } = totalThrottling(prod);
-const rateOf = (isCounted: (method: string) => boolean) =>
-  Object.entries(stageThrottling(prod).named)
-    .filter(([method]) => isCounted(method))
-    .reduce((sum, [, { rate }]) => sum + rate, 0);
-
-/** Requests a second that are counted for their callers: of every method that needs a token. */
-const methods = (endpoints as readonly Endpoint[])
-  .filter(({ scope }) => scope !== null)
-  .flatMap((endpoint) =>
-    pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
-  );
-const counted = rateOf((method) => methods.includes(method));
-/** Of those for densities and their summaries, which read the same tiles; and of those that are recorded. */
-const densities = rateOf((method) => /^\/population-?density.*\/(?:retrieve|summary)\/POST$/.test(method));
-const recorded = rateOf((method) => /^\/(?:quality|qos|number|device)/.test(method));
-/** Executions of logins, of deliveries, of the sweep, and of all other requests: 0.02 s each, 0.06 s for densities. */
-const executions = 50 + 50 + 1 + Math.ceil(0.02 * (counted - densities) + 0.06 * densities);
-
 interface Case {
   readonly settings?: Readonly<Record<string, string>>;
   readonly account?: Partial<AccountQuotas>;
@@ -69,11 +46,13 @@ const expecting = (densities: number, others: number): Case => ({
   expected: { densities, others },
   tables: { densities: { reads: 13_000, writes: 4_000 } },
 });
+const newRecords: Case = {
+  tables: { "access-records": undefined },
+  expected: { densities: 0, others: 5_000 },
+};
 const warmWrites = (name: string) => `warm write units a second of ${name}`;
 
-test.each<
-  [what: string, of: Case, low: readonly (readonly [quota: string, needed: number, remedy: string])[]]
->([
+test.each<[what: string, of: Case, low: readonly (readonly [quota: string, remedy: RegExp])[]]>([
   ["a usual account", {}, []],
   [
     "a new account",
@@ -81,15 +60,13 @@ test.each<
     [
       [
         "concurrent executions of functions",
-        executions,
-        `--service-code lambda --quota-code L-B99A9384 --desired-value ${executions}`,
+        /--service-code lambda --quota-code L-B99A9384 --desired-value \d+$/,
       ],
       [
         "requests a second to APIs",
-        rate,
-        `--service-code apigateway --quota-code L-8A5B8E43 --desired-value ${rate}, or deploy with a lower throttlingRate`,
+        /--quota-code L-8A5B8E43 --desired-value \d+, or deploy with a lower throttlingRate/,
       ],
-      ["requests at once to APIs", totalThrottling(prod).burst, "deploy with a lower throttlingBurst"],
+      ["requests at once to APIs", /^deploy with a lower throttlingBurst/],
     ],
   ],
   [
@@ -102,46 +79,31 @@ test.each<
     { settings: { throttlingRate: "20" }, account: { executions: 300, ...small } },
     [],
   ],
-  [
-    "new tables",
-    { tables: newTables },
-    [[warmWrites("quotas"), counted, `deploy with -c warmThroughput.quotas=12000:${counted}, or `]],
-  ],
+  ["new tables", { tables: newTables }, [[warmWrites("quotas"), /-c warmThroughput\.quotas=12000:\d+, or /]]],
   ["6,000 expected densities", expecting(6_000, 1_000), []],
   [
     "7,000 expected densities",
     expecting(7_000, 1_000),
-    [
-      [
-        "warm read units a second of densities",
-        14_000,
-        "deploy with -c warmThroughput.densities=14000:4000, or ",
-      ],
-    ],
+    [["warm read units a second of densities", /^deploy with -c warmThroughput\.densities=14000:4000, or /]],
   ],
   [
     "a new table of access records",
-    { tables: { "access-records": undefined }, expected: { densities: 0, others: 5_000 } },
-    [[warmWrites("access-records"), 5_000, "deploy with -c warmThroughput.access-records=12000:5000, or "]],
+    newRecords,
+    [[warmWrites("access-records"), /^deploy with -c warmThroughput\.access-records=12000:5000, or /]],
   ],
 ])(
   "preflight for %s names exactly the quotas that are too low, each with what to do about it",
   (_, of, low) => {
     const found = checksIn(of).filter(({ needed, allowed }) => needed > allowed);
-    expect(found.map(({ quota, needed, remedy }) => [quota, needed, remedy])).toEqual(
-      low.map(([quota, needed, remedy]) => [quota, needed, expect.stringContaining(remedy)]),
+    expect(found.map(({ quota, remedy }) => [quota, remedy])).toEqual(
+      low.map(([quota, remedy]) => [quota, expect.stringMatching(remedy)]),
     );
   },
 );
 
 test.each<[Case, quota: string, percent: number]>([
-  [{ tables: newTables }, warmWrites("quotas"), Math.floor(400_000 / counted)],
   [expecting(6_000, 1_000), "warm read units a second of densities", 108],
-  [
-    { tables: { "access-records": undefined }, expected: { densities: 0, others: 5_000 } },
-    warmWrites("access-records"),
-    80,
-  ],
+  [newRecords, warmWrites("access-records"), 80],
 ])("the first to throttle is the quota with the least room: case %#", (of, quota, percent) => {
   const first = firstToThrottle(checksIn(of));
   expect(first?.quota).toBe(quota);
@@ -149,17 +111,30 @@ test.each<[Case, quota: string, percent: number]>([
 });
 
 test.each([
-  [{ reservedConcurrency: "profile/authenticate:900" }, executions - 50 + 900],
-  [{ densityImport: "true" }, executions + 40],
-])("preflight with %j needs %i executions of functions", (settings, needed) => {
-  expect(checksIn({ settings }).find(({ quota }) => quota.includes("executions"))?.needed).toBe(needed);
+  [{ reservedConcurrency: "profile/authenticate:900" }, -50 + 900],
+  [{ densityImport: "true" }, 40],
+])("preflight with %j needs %i more executions of functions", (settings, more) => {
+  const needed = (of: Case) => checksIn(of).find(({ quota }) => quota.includes("executions"))?.needed ?? 0;
+  expect(needed({ settings }) - needed({})).toBe(more);
+});
+
+test("preflight counts 0.02 s of an execution for each request, 0.06 s and two read units for one of densities", () => {
+  const needed = (densities: number, others: number) =>
+    Object.fromEntries(
+      checksIn({ expected: { densities, others } }).map((check) => [check.quota, check.needed]),
+    );
+  const [none, some] = [needed(0, 0), needed(100_000, 50_000)];
+  const executions = "concurrent executions of functions";
+  expect((some[executions] ?? 0) - (none[executions] ?? 0)).toBe(7_000);
+  expect(some["warm read units a second of densities"]).toBe(200_000);
+  expect(some[warmWrites("quotas")]).toBe(150_000);
 });
 
 test("preflight says that 20 slow readers can hold 1,000 executions, which an account of 5,000 can bound and one of 600 cannot", () => {
-  const bounded = streamsOf(prod, { executions: 5_000 });
+  const bounded = streamsOf(settingsOf({}), { executions: 5_000 });
   expect(bounded).toMatchObject({ callers: 20, executions: 1_000 });
   expect(bounded.setting).toMatch(/^authorizer\/authorize:100,population-density\/retrieve:250,/);
-  expect(streamsOf(prod, { executions: 600 }).setting).toBeUndefined();
+  expect(streamsOf(settingsOf({}), { executions: 600 }).setting).toBeUndefined();
 });
 
 const folder = useOwnFolder();
@@ -220,10 +195,8 @@ test("ncs preflight exits with 0 for an account with enough of each quota", asyn
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = stdout.trimEnd().split("\n");
   expect(lines.filter((line) => line.startsWith("ok "))).toHaveLength(9);
-  expect(stdout).toContain(`requests a second to APIs: prod can use ${rate}, the account has 10000`);
-  expect(stdout).toContain(`(quotas of callers): prod can use ${counted}, the account has 40000`);
-  expect(stdout).toContain(`densities: prod can use ${densities * 2}, the table has 20000`);
-  expect(stdout).toContain(`access-records: prod can use ${recorded}, the table has 10000`);
+  expect(stdout).toMatch(/requests a second to APIs: prod can use [1-9]\d+, the account has 10000\n/);
+  expect(stdout).toMatch(/access-records: prod can use [1-9]\d+, the table has 10000\n/);
   expect(lines.at(-1)).toBe("Everything in the account and region shares its quotas.");
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Pace } from "../../shared/aws/pace.ts";
+import { Pace } from "../../../shared/aws/pace.ts";
 
 /** Lets everything that has been resolved go on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
