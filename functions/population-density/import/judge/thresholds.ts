@@ -3,10 +3,7 @@ import * as z from "zod/mini";
 const share = z.number().check(z.minimum(0), z.maximum(1));
 const positive = z.number().check(z.positive());
 
-/**
- * From where on a judgement warns, and from where on it refuses. `npm run bench -- judgement` shows which faults these
- * find and which good days they refuse.
- */
+/** From where on a judgement warns, and from where on it refuses. */
 export const judgementThresholds = z.strictObject({
   /** How far the people of an hour may be from the usual ones, as a share of them. */
   people: z.strictObject({ warning: share, critical: share }),
