@@ -30,8 +30,6 @@ type Behaviour =
   | "reset"
   | "cut"
   | "lose"
-  /** Answered as the first call with the same parameters was, like an index that has not changed since. */
-  | "repeat"
   | { readonly refuse: { readonly status: number; readonly name: string } }
   | { readonly delayMilliseconds: number }
   /** Answered with 200 and this text. */
@@ -77,7 +75,6 @@ function callOf(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
 export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint> {
   const calls: AwsCall[] = [];
   const agent = new Agent({ keepAlive: true });
-  const repeated = new Map<string, Promise<Forwarded>>();
   let passedTo = target;
   let fault = pass;
   let faultCount = 0;
@@ -89,12 +86,7 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     if (behaviour !== "pass") faultCount++;
     try {
       const ask = (sent: Buffer = body) => forward(passedTo, agent, request, sent);
-      const askOnce = () => {
-        const first = repeated.get(body.toString()) ?? ask();
-        repeated.set(body.toString(), first);
-        return first;
-      };
-      await behave(behaviour, behaviour === "repeat" ? askOnce : ask, body, response);
+      await behave(behaviour, ask, body, response);
     } catch {
       // The server was closed before its last client.
       response.destroy();
@@ -109,7 +101,6 @@ export async function openFaultyEndpoint(target: string): Promise<FaultyEndpoint
     },
     calls,
     inject: (next = pass) => {
-      repeated.clear();
       fault = next;
     },
     passTo: (server = target) => {
@@ -147,7 +138,6 @@ async function behave(
   }
   switch (behaviour) {
     case "pass":
-    case "repeat":
       return void answer(await ask());
     case "refuse":
       return refuse({ status: 500, name: "InternalServerError" });

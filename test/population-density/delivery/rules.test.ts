@@ -6,7 +6,6 @@ import {
 } from "../../../functions/population-density/delivery/attempt.ts";
 import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
 import { messageState } from "../../../functions/population-density/delivery/message-state.ts";
-import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
 import {
   attemptMilliseconds,
   isPossiblyDelivered,
@@ -16,13 +15,11 @@ import {
   type SendResult,
 } from "../../../functions/population-density/delivery/rules.ts";
 import { permitWaitSeconds, secondsUntilDue } from "../../../functions/population-density/delivery/waits.ts";
-import { releaseMilliseconds, workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
+import { releaseMilliseconds } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { configuration } from "../../../shared/environment.ts";
-import { Unavailable } from "../../../shared/errors.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
 import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
 import { someJob } from "../../support/some-job.ts";
-import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
 const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
 const now = Date.UTC(2026, 10, 20);
@@ -185,31 +182,6 @@ test("2 MB are sent three times at most to a host that has never answered 2xx", 
   expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, false)).toMatchObject({ mode: "failure" });
   expect(stepAfter(aJob({ attempts: 3 }), large, 0.5, true)).toMatchObject({ mode: "answer" });
   expect(stepAfter(aJob({ attempts: 3 }), failed(), 0.5, false)).toMatchObject({ mode: "answer" });
-});
-
-test("2 MB are sent again to a host of which the store does not say whether it has answered 2xx", async () => {
-  const job = aJob({ attempts: 2 });
-  const [jobs, permits] = [new MemoryJobs(), new MemoryPermits()];
-  jobs.store(job, undefined);
-  const { signal } = new AbortController();
-  const ports: WorkerPorts = {
-    ...portsOf(jobs, permits, async (name, run) => {
-      if (name === "hasAccepted") throw new Unavailable("density-permits", "TimeoutError");
-      return run();
-    }),
-    sinks: { post: async () => failed({ bytes: 2_000_000 }), hostOf: () => "sink.example.com" },
-    clock: { now: () => now, deadline: () => signal, pause: async () => {} },
-    random: () => 0.5,
-    newId: () => crypto.randomUUID(),
-    log: () => {},
-    writeMetrics: () => {},
-    schedule,
-    workers: 10,
-  };
-
-  await workOn({ operationId: job.operationId, sentAt: now, receives: 1 }, ports, signal);
-
-  expect(jobs.read(job.operationId)).toMatchObject({ state: "pending", mode: "answer", attempts: 3 });
 });
 
 describe("a job that waits for a permit", () => {

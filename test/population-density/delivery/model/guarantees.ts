@@ -61,6 +61,8 @@ export class Guarantees {
   /** When the workers ended that have left permits, by holder. */
   readonly #abandonedSince = new Map<string, number>();
   readonly #uploads = new Map<Actor, Uploading>();
+  /** Operations with an attempt whose worker ended, as its time was over, before the sink had the last chunk. */
+  readonly #cutOff = new Set<string>();
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -101,6 +103,8 @@ export class Guarantees {
 
   /** A worker that is killed leaves its permit to its end, and so does one whose permit is added after it gave up. */
   processEnds(actor: Actor): void {
+    const upload = this.#uploads.get(actor);
+    if (upload !== undefined && !upload.isSent) this.#cutOff.add(upload.operationId);
     this.uploadEnds(actor);
     const { permits, lateCalls } = this.#watched;
     const holders = this.#holders.get(actor) ?? new Set();
@@ -202,7 +206,8 @@ export class Guarantees {
     if (job?.state === "delivered" && !kept.has("answer")) this.broken.add("delivered, but not to its sink");
     if (isRefusedForCertain(plan) && kept.size > 0) this.broken.add("delivered what was refused with 503");
     // A worker that ends just before the last chunk leaves nobody who may say that there is no answer.
-    const isUncertain = this.#watched.wasFaulty() && job?.reason === "possibly delivered";
+    const hasEndedWorker = this.#watched.wasFaulty() || this.#cutOff.has(operationId);
+    const isUncertain = hasEndedWorker && job?.reason === "possibly delivered";
     const isCancelled = job?.state === "cancelled";
     if (isPromised && kept.size === 0 && isDeserved(plan) && !isUncertain && !isCancelled) {
       this.broken.add(`nothing was sent to a sink that accepts everything: ${job?.reason}`);

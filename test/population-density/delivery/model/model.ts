@@ -37,7 +37,7 @@ const schedule = [2, 10, 60, 300, 900, 3_600, 10_800, 21_600];
 /**
  * Runs the code of deliveries on stores, a queue, sinks and a clock of the model's own: calls of all processes in a
  * random order, any of them killed before or after a call, calls refused, answers lost, calls made late, messages
- * doubled and late, clocks that differ. Everything follows from the seed.
+ * doubled and late, indexes that miss recent writes, clocks that differ. Everything follows from the seed.
  */
 export async function runModel(seed: number): Promise<Run> {
   return await new Model(seed).run();
@@ -55,6 +55,8 @@ class Model {
     queueDescription("density-jobs").deadLetters?.maxReceiveCount ?? 0,
   );
   readonly #plans: Plan[];
+  /** What an index has shown last, by what was asked. */
+  readonly #shown = new Map<string, unknown>();
   #lastId = 0;
 
   constructor(seed: number) {
@@ -207,6 +209,8 @@ class Model {
       ...stores,
       jobs: {
         ...stores.jobs,
+        pending: () => call("pending", () => this.#asShown("pending", () => jobs.pending())),
+        waitingFor: (host) => call("waitingFor", () => this.#asShown(host, () => jobs.waitingFor(host))),
         withdraw: (job, ...rest) => ending(job, stores.jobs.withdraw(job, ...rest), job.requestedAt),
         finish: (job, ...rest) => ending(job, stores.jobs.finish(job, ...rest)),
         cancel: (job, ...rest) => ending(job, stores.jobs.cancel(job, ...rest)),
@@ -244,6 +248,14 @@ class Model {
       schedule,
       workers,
     };
+  }
+
+  /** An index of a table may miss the most recent writes: here, all since it was last asked. */
+  #asShown<Entries>(asked: string, read: () => Entries): Entries {
+    const isLate = this.#shown.has(asked) && this.#chance.happens(0.2);
+    const entries = isLate ? (this.#shown.get(asked) as Entries) : read();
+    this.#shown.set(asked, entries);
+    return entries;
   }
 
   #ignoreUnavailable(error: unknown): void {
