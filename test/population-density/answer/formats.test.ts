@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
 import { type Basis, basisList } from "../../../functions/population-density/answer/basis.ts";
-import { formats } from "../../../functions/population-density/answer/formats.ts";
 import { geoJsonOf } from "../../../functions/population-density/answer/geojson.ts";
 import { type Answer, type BodyWriter, bodyOf } from "../../../functions/population-density/answer/json.ts";
 import {
@@ -12,7 +10,6 @@ import {
   hourlyGeoJsonOf,
   ndjsonOf,
 } from "../../../functions/population-density/answer/line-formats.ts";
-import { densityFormats } from "../../../functions/population-density/format-schemas.ts";
 import { maxDensity, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { answers, collect, estimate, everyCell, fullTiles, hourOf } from "../../support/answers.ts";
 import { isWhole, runs } from "../../support/sample.ts";
@@ -147,28 +144,6 @@ function aPartOf({ tiles, hours }: Answer): Pick<Answer, "hours" | "tiles"> {
   };
 }
 
-test.each(Object.entries(formats))(
-  "the %s body matches its schema in the OpenAPI document",
-  async (name, { writerOf }) => {
-    const schema = densityFormats[name as keyof typeof densityFormats];
-    for (const choices of [{}, { geometry: "WKT", featuresPer: "HOUR" }] as const) {
-      const text = await textOf(writerOf(choices), first);
-      const value = name === "application/geo+json" ? JSON.parse(text) : text;
-      expect(z.safeParse(schema, value).error).toBeUndefined();
-    }
-    expect(Object.keys(densityFormats)).toEqual(Object.keys(formats));
-  },
-);
-
-test("a JSON body has the members of specification 2.11 in their order", async () => {
-  expect(await textOf(bodyOf, { ...first, hours: first.hours.slice(0, 1) })).toBe(
-    '{"status":"PART_OF_AREA_NOT_SUPPORTED","timedPopulationDensityData":[' +
-      '{"startTime":"2026-11-20T22:00:00Z","endTime":"2026-11-20T23:00:00Z","cellPopulationDensityData":[' +
-      '{"geohash":"u05kpnq","dataType":"DENSITY_ESTIMATION","pplDensity":12,"minPplDensity":9,"maxPplDensity":15},' +
-      '{"geohash":"u05kpnr","dataType":"LOW_DENSITY"},{"geohash":"u05kpns","dataType":"NO_DATA"}]}]}',
-  );
-});
-
 test("a JSON body of a failed operation has its id and a statusInfo of 140,000 characters", async () => {
   const failed: Answer = {
     ...first,
@@ -178,20 +153,6 @@ test("a JSON body of a failed operation has its id and a statusInfo of 140,000 c
     hours: [],
   };
   expect((await textOf(bodyOf, failed)) === (await plainJson(failed))).toBe(true);
-});
-
-test("a CSV body has a header and a row for each of 3 cells in 2 hours", async () => {
-  const times = ["2026-11-20T22:00:00Z,2026-11-20T23:00:00Z", "2026-11-20T23:00:00Z,2026-11-21T00:00:00Z"];
-  expect((await textOf(csvOf, first)).split("\r\n")).toEqual([
-    "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis",
-    `u05kpnq,${times[0]},DENSITY_ESTIMATION,12,9,15,0.25,OBSERVED`,
-    `u05kpnr,${times[0]},LOW_DENSITY,,,,0.003215,OBSERVED`,
-    `u05kpns,${times[0]},NO_DATA,,,,0,OBSERVED`,
-    `u05kpnq,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
-    `u05kpnr,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
-    `u05kpns,${times[1]},DENSITY_ESTIMATION,2,1,${maxDensity},1,TYPICAL`,
-    "",
-  ]);
 });
 
 test.each(writers.filter(([name]) => /csv|ndjson/.test(name)))(
@@ -244,14 +205,6 @@ describe("the chunks of a JSON body", () => {
     expect(Math.min(...lengths)).toBeGreaterThan(65_536 - 512);
     expect(Buffer.concat(chunks).equals(Buffer.concat(copies))).toBe(true);
     expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(chunks.length);
-  });
-
-  test("a JSON body leaves returned buffers of other lengths as they are", async () => {
-    const foreign = [Buffer.from("other"), Buffer.alloc(10), Buffer.alloc(65_537)];
-    const before = Buffer.concat(foreign);
-    const body = Buffer.concat(await collect(bodyOf(uniform, [...foreign])));
-    expect(body.toString() === (await plainJson(uniform))).toBe(true);
-    expect(Buffer.concat(foreign).equals(before)).toBe(true);
   });
 
   test("a JSON body opens each tile only when the chunks before it were read", async () => {

@@ -1,7 +1,6 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
-import { keys, putJson } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
 import {
   database,
@@ -83,22 +82,6 @@ test.each([1, 2])(
   },
   180_000,
 );
-
-test("the distributed import does not report a failure that a later attempt has overcome", async () => {
-  const rows = ["u04zzz", "u0hbp0"].map((cell) => row(cell, times[0]));
-  const losing = async (payload: unknown) => {
-    const { step, prefix = "", order } = payload as { step: string; prefix?: string; order: { id: string } };
-    if (step === "store" && prefix === "u04")
-      await putJson(keys.failed(order.id, prefix), { reason: "of an attempt before" });
-    const result = await handler(payload);
-    if (step === "store" && prefix === "u04") await takeDay("day#2026-11-02");
-    return result;
-  };
-  expect(await importDistributed({ "a.csv": header + rows.join("\n") }, {}, 1, losing)).toMatchObject({
-    status: "FAILED",
-    cause: "2026-11-02: another import has started to store it: repeat this one",
-  });
-}, 180_000);
 
 test("the distributed import repeats a step that failed after it took or released some days", async () => {
   const cells = ["u04zzz", "u0hbp0"].slice(0, runs(2, 1));

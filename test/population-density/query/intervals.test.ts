@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   brokenTimeRule,
@@ -13,10 +12,8 @@ const read = (text: string) => instantOf(text) ?? instantAt(Number.NaN);
 describe("the hours of a period", () => {
   test.each([
     ["the specification's example", "2026-11-21T11:25:00Z", "2026-11-21T12:45:00Z", "2026-11-21T11", 2],
-    ["whole hours", "2026-11-21T11:00:00Z", "2026-11-21T13:00:00Z", "2026-11-21T11", 2],
     ["a moment on the hour", "2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z", "2026-11-21T11", 1],
     ["a moment within an hour", "2026-11-21T11:59:59Z", "2026-11-21T11:59:59Z", "2026-11-21T11", 1],
-    ["a millisecond past the hour", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00.001Z", "2026-11-21T11", 2],
     ["a tenth of a millisecond", "2026-11-21T11:00:00Z", "2026-11-21T12:00:00.0001Z", "2026-11-21T11", 2],
     [
       "all digits",
@@ -25,7 +22,6 @@ describe("the hours of a period", () => {
       "2026-11-21T11",
       2,
     ],
-    ["zeros", "2026-11-21T11:00:00.0000Z", "2026-11-21T12:00:00.00000000Z", "2026-11-21T11", 1],
     [
       "a moment just past the hour",
       "2026-11-21T11:00:00.0001Z",
@@ -35,18 +31,6 @@ describe("the hours of a period", () => {
     ],
   ])("the hours of a period are those of %s", (_, start, end, first, count) => {
     expect(hoursOf(read(start), read(end))).toEqual({ first: at(`${first}:00:00Z`) / 3_600_000, count });
-  });
-
-  test("the hours of a period cover it, and begin and end within an hour of it", () => {
-    const moments = fc.integer({ min: 0, max: 4e12 });
-    fc.assert(
-      fc.property(moments, fc.integer({ min: 0, max: 1e9 }), (start, length) => {
-        const { first, count } = hoursOf(instantAt(start), instantAt(start + length));
-        const [from, to] = [first * 3_600_000, (first + count) * 3_600_000];
-        expect(from <= start && start + length <= to).toBe(true);
-        expect(start - from < 3_600_000 && to - (start + length) <= 3_600_000).toBe(true);
-      }),
-    );
   });
 });
 
@@ -70,20 +54,15 @@ describe("the rules about time", () => {
   const day = 86_400_000;
 
   test.each([
-    ["a start a moment too early", earliest - 1, earliest, "MIN_STARTTIME_EXCEEDED"],
     ["the earliest start", earliest, earliest + day, undefined],
-    ["a start a moment too late", latest + 1, latest + 1, "MAX_STARTTIME_EXCEEDED"],
     ["the latest start and end", latest, latest, undefined],
     ["an end before the start", minutes(60), minutes(59), "INVALID_END_TIME"],
     ["an end before a start that is too early", earliest - 1, earliest - 2, "MIN_STARTTIME_EXCEEDED"],
     ["a period over now", minutes(-2), minutes(1), "INVALID_TIME_PERIOD"],
     ["a start that has just passed", minutes(-1), minutes(60), undefined],
-    ["a start a moment longer ago", minutes(-1) - 1, minutes(60), "INVALID_TIME_PERIOD"],
     ["a period that ends now", minutes(-60), minutes(0), undefined],
     ["seven days", minutes(0), minutes(0) + 7 * day, undefined],
-    ["a moment more than seven days", minutes(0), minutes(0) + 7 * day + 1, "MAX_TIME_PERIOD_EXCEEDED"],
     ["too long and over now", minutes(-60), minutes(-60) + 8 * day, "INVALID_TIME_PERIOD"],
-    ["an end a moment too late", latest - day, latest + 1, "INVALID_ARGUMENT"],
   ])("the rule that a period breaks is found, or none: %s", (_, start, end, broken) => {
     expect(brokenTimeRule(instantAt(start), instantAt(end), now)).toBe(broken);
   });
@@ -91,12 +70,7 @@ describe("the rules about time", () => {
   const justAfter = (milliseconds: number): Instant => ({ milliseconds, digits: "0000001" });
 
   test.each([
-    [
-      "a start just before the earliest",
-      justAfter(earliest - 1),
-      instantAt(earliest),
-      "MIN_STARTTIME_EXCEEDED",
-    ],
+    ["a start just too early", justAfter(earliest - 1), instantAt(earliest), "MIN_STARTTIME_EXCEEDED"],
     ["a start just after the earliest", justAfter(earliest), justAfter(earliest), undefined],
     ["a start just after the latest", justAfter(latest), justAfter(latest), "MAX_STARTTIME_EXCEEDED"],
     ["an end just before the start", justAfter(minutes(60)), instantAt(minutes(60)), "INVALID_END_TIME"],
@@ -110,12 +84,7 @@ describe("the rules about time", () => {
       justAfter(minutes(0) + 7 * day),
       "MAX_TIME_PERIOD_EXCEEDED",
     ],
-    [
-      "seven days with digits at both ends",
-      justAfter(minutes(0)),
-      justAfter(minutes(0) + 7 * day),
-      undefined,
-    ],
+    ["seven days with digits", justAfter(minutes(0)), justAfter(minutes(0) + 7 * day), undefined],
     ["just less than seven days", justAfter(minutes(0)), instantAt(minutes(0) + 7 * day), undefined],
     ["an end just too late", instantAt(latest - day), justAfter(latest), "INVALID_ARGUMENT"],
   ])("all digits of a time count: %s", (_, start, end, broken) => {

@@ -76,18 +76,6 @@ describe("parts of a day", () => {
     },
   );
 
-  test("a part stays as it is when an import repeats only some of its cells", async () => {
-    const tile = freshTile();
-    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 4, 2: 3 } })), observed);
-    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100, 1: 5, 9: 50 } })), observed);
-    await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 0, 10: 60 } })), observed);
-    const people = await peopleOf(tile, observedDay(friday));
-    expect(people(8, 0)).toBe(100);
-    expect(people(8, 2)).toBe("LOW_DENSITY");
-    expect(people(8, 9)).toBe(50);
-    expect(people(8, 10)).toBe(60);
-  });
-
   test.each([
     ["another number", { 8: { 0: 101, 9: 50 } }],
     ["a suppressed number", { 8: { 0: 9, 9: 50 } }],

@@ -5,8 +5,6 @@ import { suffixesOf } from "../../../../functions/population-density/cover/geoha
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { spanAt, spansOf } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
-import { coverageBytes } from "../../../../functions/population-density/tiles/tile.ts";
-import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { putDay } from "../../../support/densities.ts";
 import { runs } from "../../../support/sample.ts";
 import {
@@ -132,28 +130,6 @@ describe("an observed day", () => {
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 70 } })), observed);
     expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([friday, "2026-08-07"]);
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
-  });
-
-  test("a day of a full tile is written in items of at most 400 KB", async () => {
-    const tile = freshTile();
-    const people = Float64Array.from(
-      { length: cellsPerTile },
-      (_, cell) => ((cell * 7_919) % 1_009) ** 2 * cell,
-    );
-    const hour = {
-      people,
-      min: people.map((each) => each / 3),
-      max: people.map((each) => each * 2.7),
-    };
-    const full = {
-      geohash: tile,
-      coverage: new Uint8Array(coverageBytes).fill(0xff),
-      hours: Array(24).fill(hour),
-    };
-    await storeDay(dayOf(friday, full), observed);
-    const bytes = (await everything(tile, friday)).map((item) => item?.hours.length ?? Number.NaN);
-    for (const each of bytes) expect(each).toBeLessThan(400 * 1_024);
-    expect(Math.max(...bytes)).toBeGreaterThan(20_000);
   });
 });
 

@@ -74,23 +74,6 @@ test("an answer has the same local hour after a clock change, and a holiday's fr
   expect(await densityAt("2026-12-08T07:00:00Z")).toBe(50);
 });
 
-test("the last UTC hour of a summer Monday belongs to the typical Tuesday", async () => {
-  await importDay("2026-07-06", { 22: { 0: 100 }, 23: { 0: 300 } }, inMadrid);
-
-  expect(await peopleOn(typicalDay(1), 23, 0)).toBe(100);
-  expect(await peopleOn(typicalDay(2), 0, 0)).toBe(300);
-});
-
-test("a holiday counts as a Sunday, by its local hours", async () => {
-  await importDay("2026-12-06", { 12: { 0: 100 } }, inMadrid);
-  await importDay("2026-12-08", { 12: { 0: 200 }, 23: { 0: 500 } }, inMadrid);
-
-  expect(await peopleOn(typicalDay(7), 12, 0)).toBe(150);
-  expect(await peopleOn(typicalDay(2), 12, 0)).toBeUndefined();
-  // In Madrid it is Wednesday by then.
-  expect(await peopleOn(typicalDay(2), 23, 0)).toBe(500);
-});
-
 /** What is kept of the comparisons, in people. */
 async function kept() {
   const compared = (await readDataSet(signal()))?.compared ?? [];
