@@ -96,74 +96,125 @@ test.each(["functions/population-density", "tools/local"])(
   },
 );
 
-test("shared/ imports only itself", () => {
-  const isAbove = ({ to, toFile }: Import) => (toFile && !isIn("shared")(to)) || isInfrastructure(to);
-  expect(wrongImports(isIn("shared"), isAbove)).toEqual([]);
+/** Text made of the declarations, and no code: the one thing of the outside that an area holds. */
+const isServedDocument = ({ from, to }: Import) =>
+  from === "functions/openapi/document.ts" && to === "docs/openapi.json";
+const isShownToo = (to: string) =>
+  /^(?:functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)|shared\/sandbox\/sinks\.ts$)/.test(
+    to,
+  );
+const isDeclaration = (to: string) =>
+  /^functions\/[^/]+\/(?:area|website)\.ts$|^shared\/(?:.+\/)?(?:[a-z-]+-)?table\.ts$/.test(to);
+const isDatabase = (to: string) => /^shared\/aws\/(?:database|database-client|query-newest)\.ts$/.test(to);
+const cover = isIn("functions/population-density/cover");
+const isDensity = isIn("functions/population-density");
+/** Each is invoked by a service of AWS, in a protocol of that service's own. */
+const invokedByAws = ["functions/keys/rotate.ts", "functions/releases/check.ts"];
+const mayImportAws = isIn("shared/aws", "shared/sqs", "tools", "test");
+const isDevelopment = ({ to, typeOnly }: Import) => {
+  const name = packageOf(to);
+  const isTyped = typeOnly && Object.hasOwn(manifest.devDependencies, `@types/${name}`);
+  return !Object.hasOwn(manifest.dependencies, name) && !isTyped;
+};
+const { dependencies: ofClient } = z
+  .object({ dependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync("client/package.json", "utf8")));
+
+/** Which files may not import what. */
+const rules: readonly (readonly [string, (file: string) => boolean, (found: Import) => boolean])[] = [
+  [
+    "shared/ imports only itself",
+    isIn("shared"),
+    ({ to, toFile }) => (toFile && !isIn("shared")(to)) || isInfrastructure(to),
+  ],
+  [
+    "shared/sinks/ imports only itself and Node.js",
+    isIn("shared/sinks"),
+    ({ to, toFile }) => (toFile ? !isIn("shared/sinks")(to) : !isBuiltin(to)),
+  ],
+  [
+    "an area imports only itself and shared/",
+    (file) => areaOf(file) !== undefined,
+    (found) =>
+      (found.toFile &&
+        !isIn("shared")(found.to) &&
+        areaOf(found.to) !== areaOf(found.from) &&
+        !isServedDocument(found)) ||
+      isInfrastructure(found.to),
+  ],
+  [
+    "the list of areas imports only declarations",
+    (file) => file === "functions/areas.ts",
+    ({ to }) => !isDeclaration(to),
+  ],
+  [
+    "infra/ imports only itself, shared/ and the list of areas",
+    isIn("infra"),
+    ({ to, toFile }) => toFile && !isIn("infra", "shared")(to) && to !== "functions/areas.ts",
+  ],
+  [
+    "console/ imports only itself, the geometry of cells, classes of ground risk and the sandbox's sinks",
+    isIn("console"),
+    ({ to, toFile }) => (toFile ? !isIn("console")(to) && !isShownToo(to) : isBuiltin(to)),
+  ],
+  [
+    "only tests and tools/console/ import console/",
+    (file) => !isIn("console", "test", "tools/console")(file),
+    ({ to }) => isIn("console")(to),
+  ],
+  ["only tests import a test", (file) => !isIn("test")(file), ({ to }) => isIn("test")(to)],
+  ["functions/ and shared/ import no handler", isProduction, ({ to }) => handlerFiles.includes(to)],
+  [
+    "the cover imports only itself and robust-predicates",
+    cover,
+    ({ to, toFile }) => (toFile ? !cover(to) : to !== "robust-predicates"),
+  ],
+  [
+    "population density reaches tables only through its stores",
+    (file) => isDensity(file) && !/[/-]store\.ts$/.test(file),
+    ({ to }) => isDatabase(to),
+  ],
+  [
+    "only shared/aws/, shared/sqs/, the rotation of keys and the check of releases import the AWS SDK",
+    (file) => !mayImportAws(file) && !invokedByAws.includes(file),
+    ({ to }) => to.startsWith("@aws-sdk/"),
+  ],
+  [
+    "only shared/aws/log.ts imports the logger",
+    (file) => isProduction(file) && file !== "shared/aws/log.ts",
+    ({ to }) => packageOf(to) === "@aws-lambda-powertools/logger",
+  ],
+  [
+    "production code imports no development dependency",
+    isProduction,
+    (found) => isPackage(found) && isDevelopment(found),
+  ],
+  ["production code has no computed import", isProduction, ({ to }) => to === computed],
+  [
+    "client/ imports only itself and packages in its manifest, and Node.js only in its listener",
+    (file) => isIn("client")(file) && file !== "client/generate-schema.ts",
+    ({ from, to, toFile }) =>
+      toFile
+        ? !isIn("client")(to)
+        : isBuiltin(to)
+          ? from !== "client/node-listener.ts"
+          : !Object.hasOwn(ofClient, packageOf(to)),
+  ],
+  ["no deployed code imports client/", isIn("functions", "shared", "infra"), ({ to }) => isIn("client")(to)],
+];
+
+test.each(rules)("%s", (_, from, isWrong) => {
+  expect(wrongImports(from, isWrong)).toEqual([]);
 });
 
-test("shared/sinks/ imports only itself and Node.js", () => {
-  const isElsewhere = ({ to, toFile }: Import) => (toFile ? !isIn("shared/sinks")(to) : !isBuiltin(to));
-  expect(wrongImports(isIn("shared/sinks"), isElsewhere)).toEqual([]);
-});
-
-test("an area imports only itself and shared/", () => {
-  /** Text made of the declarations, and no code: the one thing of the outside that an area holds. */
-  const isServedDocument = (from: string, to: string) =>
-    from === "functions/openapi/document.ts" && to === "docs/openapi.json";
-  const isElsewhere = ({ from, to, toFile }: Import) =>
-    (toFile && !isIn("shared")(to) && areaOf(to) !== areaOf(from) && !isServedDocument(from, to)) ||
-    isInfrastructure(to);
-  expect(wrongImports((file) => areaOf(file) !== undefined, isElsewhere)).toEqual([]);
+test("the list of areas performs no I/O", () => {
+  expect([...loadedBy("functions/areas.ts")].filter(performsIO)).toEqual([]);
 });
 
 test("every file of functions/ but the list of areas is in an area", () => {
   expect(files.filter((file) => isIn("functions")(file) && areaOf(file) === undefined)).toEqual([
     "functions/areas.ts",
   ]);
-});
-
-test("the list of areas imports only declarations and performs no I/O", () => {
-  const declares = /^functions\/[^/]+\/(?:area|website)\.ts$|^shared\/(?:.+\/)?(?:[a-z-]+-)?table\.ts$/;
-  const isList = (file: string) => file === "functions/areas.ts";
-  expect(wrongImports(isList, ({ to }) => !declares.test(to))).toEqual([]);
-  expect([...loadedBy("functions/areas.ts")].filter(performsIO)).toEqual([]);
-});
-
-test("infra/ imports only itself, shared/ and the list of areas", () => {
-  const isElsewhere = ({ to, toFile }: Import) =>
-    toFile && !isIn("infra", "shared")(to) && to !== "functions/areas.ts";
-  expect(wrongImports(isIn("infra"), isElsewhere)).toEqual([]);
-});
-
-test("console/ imports only itself, the geometry of cells, classes of ground risk and the sandbox's sinks; only tests and tools/console/ import it", () => {
-  const isShared = (to: string) =>
-    /^(?:functions\/population-density\/(?:cover\/|summary\/ground-risk\.ts$)|shared\/sandbox\/sinks\.ts$)/.test(
-      to,
-    );
-  const isElsewhere = ({ to, toFile }: Import) =>
-    toFile ? !isIn("console")(to) && !isShared(to) : isBuiltin(to);
-  expect(wrongImports(isIn("console"), isElsewhere)).toEqual([]);
-  expect(
-    wrongImports(
-      (file) => !isIn("console", "test", "tools/console")(file),
-      ({ to }) => isIn("console")(to),
-    ),
-  ).toEqual([]);
-});
-
-test("only tests import a test", () => {
-  expect(
-    wrongImports(
-      (file) => !isIn("test")(file),
-      ({ to }) => isIn("test")(to),
-    ),
-  ).toEqual([]);
-});
-
-// Within an area.
-
-test("nothing in functions/ and shared/ imports a handler", () => {
-  expect(wrongImports(isProduction, ({ to }) => handlerFiles.includes(to))).toEqual([]);
 });
 
 test.each(files.filter(isNamed("contract")))(
@@ -192,12 +243,6 @@ test.each(files.filter((file) => isNamed("rules")(file) || /-rules\.ts$/.test(fi
   },
 );
 
-test("the cover imports only itself and robust-predicates", () => {
-  const cover = isIn("functions/population-density/cover");
-  const isElsewhere = ({ to, toFile }: Import) => (toFile ? !cover(to) : to !== "robust-predicates");
-  expect(wrongImports(cover, isElsewhere)).toEqual([]);
-});
-
 test("delivery reaches tables, queues and sinks only through its ports", () => {
   const isOutward = (file: string) =>
     /(?:-store|-ports|\/send)\.ts$/.test(file) || handlerFiles.includes(file);
@@ -210,69 +255,4 @@ test("delivery reaches tables, queues and sinks only through its ports", () => {
     [...loadedBy(file)].some((to) => performsIO(to) && !isSideEffectFree(to)),
   );
   expect(reaching).toEqual([]);
-});
-
-test("population density reaches tables only through its stores", () => {
-  const isDatabase = (to: string) => /^shared\/aws\/(?:database|database-client|query-newest)\.ts$/.test(to);
-  expect(
-    wrongImports(
-      (file) => isIn("functions/population-density")(file) && !/[/-]store\.ts$/.test(file),
-      ({ to }) => isDatabase(to),
-    ),
-  ).toEqual([]);
-});
-
-// Who may reach AWS.
-
-test("only shared/aws/, shared/sqs/, the rotation of keys and the check of releases import the AWS SDK", () => {
-  const mayImport = isIn("shared/aws", "shared/sqs", "tools", "test");
-  // Each is invoked by a service of AWS, in a protocol of that service's own.
-  const exceptions = ["functions/keys/rotate.ts", "functions/releases/check.ts"];
-  expect(
-    wrongImports(
-      (file) => !mayImport(file) && !exceptions.includes(file),
-      ({ to }) => to.startsWith("@aws-sdk/"),
-    ),
-  ).toEqual([]);
-});
-
-test("only shared/aws/log.ts imports the logger", () => {
-  expect(
-    wrongImports(
-      (file) => isProduction(file) && file !== "shared/aws/log.ts",
-      ({ to }) => packageOf(to) === "@aws-lambda-powertools/logger",
-    ),
-  ).toEqual([]);
-});
-
-test("production code imports no development dependency", () => {
-  const isForDevelopment = (found: Import) => {
-    const name = packageOf(found.to);
-    const isTyped = found.typeOnly && Object.hasOwn(manifest.devDependencies, `@types/${name}`);
-    return isPackage(found) && !Object.hasOwn(manifest.dependencies, name) && !isTyped;
-  };
-  expect(wrongImports(isProduction, isForDevelopment)).toEqual([]);
-});
-
-test("production code has no computed import", () => {
-  expect(wrongImports(isProduction, ({ to }) => to === computed)).toEqual([]);
-});
-
-// The client, which callers copy.
-
-test("client/ imports only itself and packages in its manifest, and Node.js only in its listener", () => {
-  const { dependencies } = z
-    .object({ dependencies: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(readFileSync("client/package.json", "utf8")));
-  const isCopied = (file: string) => isIn("client")(file) && file !== "client/generate-schema.ts";
-  const isElsewhere = (found: Import) => {
-    if (found.toFile) return !isIn("client")(found.to);
-    if (isBuiltin(found.to)) return found.from !== "client/node-listener.ts";
-    return !Object.hasOwn(dependencies, packageOf(found.to));
-  };
-  expect(wrongImports(isCopied, isElsewhere)).toEqual([]);
-});
-
-test("no deployed code imports client/", () => {
-  expect(wrongImports(isIn("functions", "shared", "infra"), ({ to }) => isIn("client")(to))).toEqual([]);
 });

@@ -17,7 +17,6 @@ import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
 import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { metricNames } from "../support/metric-names.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { sampleClient, storeSampleOperations } from "../support/sample-operations.ts";
 import { countingServer } from "../support/signed.ts";
@@ -307,8 +306,6 @@ test("a message of a queue names a job and nothing else", () => {
   }
 });
 
-const always = ["id", "level", "message", "sampling_rate", "service", "timestamp"];
-
 test("every line is JSON: an entry of the log, a metric, or the local gateway's AUTHORIZER_FAILURE", () => {
   const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));
   const others = lines().filter((written) => !ids.has(written.id) && written.OldestJobSeconds === undefined);
@@ -317,38 +314,6 @@ test("every line is JSON: an entry of the log, a metric, or the local gateway's 
     const entry = Object.values(logEntries).find(({ id }) => id === written.id);
     if (entry === undefined) continue;
     expect(written).toMatchObject({ message: entry.message, level: entry.level.toUpperCase() });
-  }
-});
-
-test("the log has one REQUEST line with exactly its fields for each request that a function answers", () => {
-  const requests = linesOf("REQUEST");
-  expect(requests.map(({ correlator }) => correlator).sort()).toEqual(
-    served()
-      .map(({ correlator }) => correlator)
-      .sort(),
-  );
-  for (const { flow, ends, correlator } of served()) {
-    const written = requests.find((request) => request.correlator === correlator) ?? {};
-    const endpoint: Endpoint | undefined = endpoints.find(({ id }) => id === flow.by);
-    const [status, code] = ends.split(" ");
-    expect(written).toMatchObject({
-      operation: endpoint?.operationId,
-      status: Number(status),
-      milliseconds: expect.any(Number),
-      coldStart: expect.any(Boolean),
-    });
-    expect(written.code).toBe(code);
-    const isPartOfAll = (name: string) => !/^[A-Z_]/.test(name) && !/.Milliseconds$/.test(name);
-    expect(Object.keys(written).filter(isPartOfAll).sort()).toEqual(
-      [
-        ...always,
-        "awsRequestId",
-        ...["correlator", "operation", "status", "milliseconds", "coldStart"],
-        ...(code === undefined ? [] : ["code"]),
-        ...(endpoint?.scope === null ? [] : ["caller"]),
-        ...(endpoint?.streamed ? ["bytes"] : []),
-      ].sort(),
-    );
   }
 });
 
@@ -366,26 +331,6 @@ test("the log has a line for each failure", () => {
   ]) {
     expect(outcomes).toContainEqual(expect.stringContaining(expected));
   }
-});
-
-test("metrics stand only in the lines of requests, crashes, attempts, ended jobs and failed fetches of keys", () => {
-  const entries = [
-    "REQUEST",
-    "CRASH",
-    "ATTEMPT",
-    "JOB_ENDED",
-    "JOB_FAILED",
-    "ISSUER_KEYS_UNREACHABLE",
-  ] as const;
-  const expected = entries.flatMap((entry) => linesOf(entry)).length;
-  const withId = metricLines().filter(({ id }) => id !== undefined);
-  expect(withId).toHaveLength(expected);
-  const members = new Set(
-    metricLines()
-      .flatMap(Object.keys)
-      .filter((name) => /^[A-Z]/.test(name)),
-  );
-  expect([...members].filter((member) => !metricNames.some((name) => name === member))).toEqual([]);
 });
 
 test("metrics count failed logins, answered slots, attempts and outcomes of jobs", () => {

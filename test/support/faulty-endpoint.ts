@@ -131,8 +131,9 @@ async function behave(
   if (typeof behaviour === "object") {
     if ("refuse" in behaviour) return refuse(behaviour.refuse);
     if ("text" in behaviour) return void response.writeHead(200, json).end(behaviour.text);
-    if ("writeItems" in behaviour) return void answer(await writeSome(body, behaviour.writeItems, ask));
-    if ("readKeys" in behaviour) return void answer(await readSome(body, behaviour.readKeys, ask));
+    if ("writeItems" in behaviour)
+      return void answer(await some(body, "writeItems", behaviour.writeItems, ask));
+    if ("readKeys" in behaviour) return void answer(await some(body, "readKeys", behaviour.readKeys, ask));
     await wait(behaviour.delayMilliseconds);
     return void answer(await ask());
   }
@@ -157,49 +158,33 @@ async function behave(
   }
 }
 
-const batch = z.looseObject({
-  RequestItems: z.record(z.string(), z.looseObject({ Keys: z.array(z.unknown()) })),
-});
-const found = z.looseObject({ UnprocessedKeys: z.optional(z.record(z.string(), z.unknown())) });
+const entries = z.array(z.unknown());
+const batch = z.looseObject({ RequestItems: z.record(z.string(), z.unknown()) });
+const ofKeys = z.looseObject({ Keys: entries });
 
-/** Reads the first keys of a batch of one table. */
-async function readSome(
+/** Reads the first keys of a batch of one table, or writes the first items of a batch to one. */
+async function some(
   body: Buffer,
-  keys: number,
+  kind: "readKeys" | "writeItems",
+  count: number,
   ask: (body?: Buffer) => Promise<Forwarded>,
 ): Promise<Forwarded> {
   const asked = batch.parse(JSON.parse(body.toString()));
-  const [table = "", { Keys, ...others } = { Keys: [] }] = Object.entries(asked.RequestItems)[0] ?? [];
-  const left = Keys.slice(keys);
-  const UnprocessedKeys = left.length === 0 ? {} : { [table]: { Keys: left, ...others } };
+  const [table = "", request] = Object.entries(asked.RequestItems)[0] ?? [];
+  const isRead = kind === "readKeys";
+  const all = isRead ? ofKeys.parse(request).Keys : entries.parse(request);
+  const of = (part: unknown[]) =>
+    part.length === 0 ? {} : { [table]: isRead ? { ...ofKeys.parse(request), Keys: part } : part };
+  const [taken, left] = [of(all.slice(0, count)), of(all.slice(count))];
+  const unprocessed = isRead ? { UnprocessedKeys: left } : { UnprocessedItems: left };
+  const done: object =
+    count === 0
+      ? { Responses: { [table]: [] } }
+      : JSON.parse(
+          (await ask(Buffer.from(JSON.stringify({ ...asked, RequestItems: taken })))).bytes.toString(),
+        );
   const headers = { "content-type": "application/x-amz-json-1.0" };
-  if (keys === 0) {
-    const none = { Responses: { [table]: [] }, UnprocessedKeys };
-    return { status: 200, headers, bytes: Buffer.from(JSON.stringify(none)) };
-  }
-  const RequestItems = { [table]: { Keys: Keys.slice(0, keys), ...others } };
-  const { status, bytes } = await ask(Buffer.from(JSON.stringify({ ...asked, RequestItems })));
-  const read = { ...found.parse(JSON.parse(bytes.toString())), UnprocessedKeys };
-  return { status, headers, bytes: Buffer.from(JSON.stringify(read)) };
-}
-
-const writes = z.looseObject({ RequestItems: z.record(z.string(), z.array(z.unknown())) });
-
-/** Writes the first items of a batch to one table. */
-async function writeSome(
-  body: Buffer,
-  items: number,
-  ask: (body?: Buffer) => Promise<Forwarded>,
-): Promise<Forwarded> {
-  const asked = writes.parse(JSON.parse(body.toString()));
-  const [table = "", requests = []] = Object.entries(asked.RequestItems)[0] ?? [];
-  const [written, left] = [requests.slice(0, items), requests.slice(items)];
-  if (written.length > 0) {
-    await ask(Buffer.from(JSON.stringify({ ...asked, RequestItems: { [table]: written } })));
-  }
-  const UnprocessedItems = left.length === 0 ? {} : { [table]: left };
-  const headers = { "content-type": "application/x-amz-json-1.0" };
-  return { status: 200, headers, bytes: Buffer.from(JSON.stringify({ UnprocessedItems })) };
+  return { status: 200, headers, bytes: Buffer.from(JSON.stringify({ ...done, ...unprocessed })) };
 }
 
 const dropped = /^(?:host|connection|content-length|transfer-encoding|keep-alive|x-amz-crc32)$/;

@@ -120,20 +120,12 @@ export interface Settled {
 }
 
 export function settle(people: People, precision: number, geohash: string, groups: Group[] = []): Settled {
+  const settled = { geohash, error: 0, half: 0, maxPeople: 0, children: [] };
   if (geohash.length === precision) {
     const count = people.get(geohash) ?? Number.NaN;
-    const isSuppressed = count < threshold;
+    const error = errorOf(count);
     const area = cellArea(geohash);
-    return {
-      isSuppressed,
-      people: count,
-      error: errorOf(count),
-      half: 0,
-      area,
-      maxPeople: 9,
-      children: [],
-      geohash,
-    };
+    return { ...settled, isSuppressed: count < threshold, people: count, error, area, maxPeople: 9 };
   }
   const children = childrenOf(people, geohash).map((child) => settle(people, precision, child, groups));
   const area = sum(children, "area");
@@ -146,16 +138,7 @@ export function settle(people: People, precision: number, geohash: string, group
   const published = Math.min(10 * Math.floor(total / 10), limit);
   if (others.length === 0 && published === 0) {
     const bound = limit > 0 ? 9 : maxPeople;
-    return {
-      isSuppressed: true,
-      people: total,
-      error: 0,
-      half: 0,
-      area,
-      maxPeople: bound,
-      children,
-      geohash,
-    };
+    return { ...settled, isSuppressed: true, people: total, area, maxPeople: bound, children };
   }
   let [middle, half] = [0, 0];
   if (members.length > 0) {
@@ -164,14 +147,12 @@ export function settle(people: People, precision: number, geohash: string, group
     groups.push({ published, members });
   }
   return {
+    ...settled,
     isSuppressed: false,
     people: sum(others, "people") + middle,
     error: Math.hypot(...others.map((other) => other.error)),
     half: half + sum(others, "half"),
     area,
-    maxPeople: 0,
-    children: [],
-    geohash,
   };
 }
 

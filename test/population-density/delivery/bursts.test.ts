@@ -95,8 +95,6 @@ async function deliver(
 
 test.each([
   { uploadSeconds: 1, workers: 10, idealSeconds: 25 },
-  { uploadSeconds: 1, workers: 50, idealSeconds: 25 },
-  { uploadSeconds: 10, workers: 10, idealSeconds: 250 },
   { uploadSeconds: 10, workers: 50, idealSeconds: 250 },
 ])(
   "$workers workers finish 100 uploads of $uploadSeconds s to one host within 1.25 of the ideal time",
@@ -135,17 +133,4 @@ test("jobs that wait for a free worker are measured until it begins them", async
 
   expect(firstAttempts).toHaveLength(sinks.length);
   expect(oldestUnstarted).toBeGreaterThan(30 * 60);
-});
-
-test("jobs that wait while other callers use half of the workers are measured as waiting for workers", async () => {
-  // Each has its own host, and no caller has as many jobs as half of the workers.
-  const sinks = Array.from({ length: 20 }, (_, index) => ({
-    caller: `${index % 5}-caller`,
-    sink: `${index}-host`,
-  }));
-
-  const { firstAttempts, oldestUnstarted } = await deliver(sinks, 600, 10);
-
-  expect(firstAttempts).toHaveLength(sinks.length);
-  expect(oldestUnstarted).toBeGreaterThan(15 * 60);
 });

@@ -102,21 +102,6 @@ describe("a sink that does not answer 2xx", () => {
     expect(output().text()).toContain("NCS-034");
   });
 
-  test("a sink that asks for 700 s is not called earlier, by either of two messages of its job", async () => {
-    schedule("0,0");
-    const busy = { status: 429, headers: { "retry-after": "700" } };
-    const { job, message } = await queued(sink().urlOf(busy));
-    await harness().send("density-jobs", job);
-    const copy = await harness().receive("density-jobs");
-
-    for (const each of [message, copy, message]) {
-      const hidden = await delivered(each);
-      expect(hidden).toBeGreaterThan(690);
-      expect(hidden).toBeLessThanOrEqual(842);
-    }
-    expect(sink().received()).toHaveLength(1);
-  });
-
   test("a sink at an address that is not allowed is not called, and the job ends as refused", async () => {
     const url = sink().urlOf();
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "");

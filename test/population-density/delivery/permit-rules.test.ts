@@ -127,23 +127,6 @@ describe("workers", () => {
       { numRuns: 500 },
     );
   });
-
-  test.each([
-    [10, 6],
-    [50, 26],
-    [200, 101],
-  ])("all of %i workers are in use only when %i callers upload as much as allowed", (workers, callers) => {
-    const permits: Permit[] = [];
-    let begun = 0;
-    for (; permits.length < workers; begun++) {
-      for (let host = 0; host < workers; host++) {
-        const [hostName, caller] = [`${begun}-${host}`, `c-${begun}`];
-        if (permits.length < workers && may(permits, hostName, caller, "answer", workers))
-          permits.push(permit(hostName, caller));
-      }
-    }
-    expect(begun).toBe(callers);
-  });
 });
 
 describe("a failure", () => {

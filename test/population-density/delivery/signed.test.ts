@@ -8,7 +8,7 @@ import {
 import { hashed } from "../../../shared/hash.ts";
 import { boxIn } from "../../support/densities.ts";
 import { deliveredBody, requestIn, synchronousBody } from "../../support/jobs.ts";
-import { brokenRequest, failure, makeDue, useWorker } from "../../support/worker.ts";
+import { makeDue, useWorker } from "../../support/worker.ts";
 
 const { delivered, densities, harness, output, queued, sink } = useWorker();
 const ownSignal = () => AbortSignal.timeout(60_000);
@@ -99,17 +99,6 @@ describe("a delivery of a caller with a secret", () => {
       [true, true],
       [false, true],
     ]);
-  });
-
-  test("a caller receives a failure notice that is signed with its secret", async () => {
-    const caller = someCaller();
-    const { secret } = await secretOf(caller);
-    const { job, message } = await queued(sink().urlOf(), { caller, request: await brokenRequest() });
-    while ((await delivered(message)) !== "ack") await makeDue(job);
-
-    const { body, headers } = received();
-    expect(new Webhook(secret).verify(body, headers)).toEqual(failure(job.operationId));
-    expect(headers["content-digest"]).toBe(digestOf(body));
   });
 
   test("a caller receives an answer of more than 2 MB whole, with its digest and both signatures", async () => {
