@@ -60,19 +60,19 @@ function haveOneEntryEach(issuers: readonly { readonly issuer: string }[]): bool
   return new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length;
 }
 
-/** What is wrong with an entry, by the place and without the value. */
+/** What is wrong with an entry, by its path and without the value. */
 function issuerProblem(issues: readonly z.core.$ZodIssue[]): string {
   const unknown = issues.find((issue) => issue.code === "unrecognized_keys");
   const [index, ...members] = (unknown ?? issues[0])?.path ?? [];
   const entry = index === undefined ? "the array" : `entry ${Number(index) + 1}`;
-  const place = members.length === 0 ? entry : `${members.join(".")} of ${entry}`;
+  const path = members.length === 0 ? entry : `${members.join(".")} of ${entry}`;
   if (unknown === undefined) {
     const [first] = issues;
-    return `${place} ${first?.code === "custom" ? first.message : "is missing or malformed"}`;
+    return `${path} ${first?.code === "custom" ? first.message : "is missing or malformed"}`;
   }
   const known = members.length === 0 ? Object.keys(trustedIssuer().shape) : ["claim", "equals"];
   const nearest = nearestName(unknown.keys[0] ?? "", known);
-  return `${place} has an unknown member${nearest === undefined ? "" : `; the nearest name is ${nearest}`}`;
+  return `${path} has an unknown member${nearest === undefined ? "" : `; the nearest name is ${nearest}`}`;
 }
 
 /** The log stream name of local functions. On Lambda the name is assigned, and is never this one. */

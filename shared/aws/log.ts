@@ -116,7 +116,7 @@ export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { name, message, stack = "" } = error;
   const start = stack.indexOf(message);
-  const places = start < 0 ? [] : stack.slice(start + message.length).split("\n");
+  const frames = start < 0 ? [] : stack.slice(start + message.length).split("\n");
   const what = error instanceof Misconfigured ? `${name}: ${message}` : name;
-  return [what, ...places.filter((line) => line.startsWith("    at ")).slice(0, 8)].join("\n");
+  return [what, ...frames.filter((line) => line.startsWith("    at ")).slice(0, 8)].join("\n");
 }

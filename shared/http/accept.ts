@@ -11,7 +11,7 @@ export function preferredType<Type extends string>(
   offered: readonly Type[],
 ): Type | undefined {
   const ranges = weightedValues(accept ?? "")
-    .map(({ value, weight }, place) => ({ range: value === "*" ? "*/*" : value, weight, place }))
+    .map(({ value, weight }, order) => ({ range: value === "*" ? "*/*" : value, weight, order }))
     .filter(({ range }) => /^[^/]+\/[^/]+$/.test(range));
   if (ranges.length === 0) return offered[0];
   const acceptable = offered.flatMap((type) => {
@@ -22,7 +22,7 @@ export function preferredType<Type extends string>(
     return match !== undefined && match.weight > 0 ? [{ type, ...match }] : [];
   });
   acceptable.sort(
-    (one, other) => other.weight - one.weight || other.exactness - one.exactness || one.place - other.place,
+    (one, other) => other.weight - one.weight || other.exactness - one.exactness || one.order - other.order,
   );
   return acceptable[0]?.type;
 }

@@ -23,9 +23,9 @@ export class Problems {
    * @throws {ImportError} once there are enough problems to report.
    */
   add(file: number, reason: string, line?: number, column?: string): void {
-    const place =
+    const position =
       line === undefined ? [] : [column === undefined ? `line ${line}` : `line ${line}, ${column}`];
-    this.#found.push([this.#files[file], ...place, reason].join(": "));
+    this.#found.push([this.#files[file], ...position, reason].join(": "));
     if (this.#found.length < problemsNamed) return;
     const more = `${this.#files[file]}: there may be more problems: the check stops after ${problemsNamed}`;
     throw new ImportError([...this.#found, more]);

@@ -26,18 +26,18 @@ export async function get(options: GetOptions): Promise<Buffer | Error> {
   const { url, maxMilliseconds, signal } = options;
   const timer = new AttemptTimer({ ...defaultLimits, attempt: maxMilliseconds }, signal);
   try {
-    const place = parseSink(url, options.allowed);
-    if (place === undefined) return new AttemptAborted("SINK");
-    const addresses = await addressesOf(place, options, timer);
+    const target = parseSink(url, options.allowed);
+    if (target === undefined) return new AttemptAborted("SINK");
+    const addresses = await addressesOf(target, options, timer);
     if (addresses instanceof Error) return addresses;
-    if (!addresses.every((address) => mayConnect(address, place.port, options))) {
+    if (!addresses.every((address) => mayConnect(address, target.port, options))) {
       return new AttemptAborted("ADDRESS");
     }
-    const socket = await firstConnected(addresses, place, options, timer);
+    const socket = await firstConnected(addresses, target, options, timer);
     if (socket instanceof Error) return socket;
-    const headers = { host: place.authority, accept: options.accept };
+    const headers = { host: target.authority, accept: options.accept };
     return await timer.within(maxMilliseconds, "OVERTIME", (ending) =>
-      read(socket, place.path, headers, options.maxBytes, ending),
+      read(socket, target.path, headers, options.maxBytes, ending),
     );
   } finally {
     timer.stop();

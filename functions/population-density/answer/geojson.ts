@@ -17,9 +17,16 @@ import {
   putShare,
   timeOf,
 } from "./ascii.ts";
+import {
+  type CellPositions,
+  cellPositionsOf,
+  edgesOf,
+  jsonRing,
+  putRing,
+  type TileDegrees,
+} from "./cell-positions.ts";
 import { Chunks, chunkBytes } from "./chunks.ts";
 import type { Answer } from "./json.ts";
-import { edgesOf, jsonRing, type Places, placesOf, putRing, type TileDegrees } from "./places.ts";
 
 /**
  * An answer as a GeoJSON FeatureCollection (RFC 7946): a feature for each cell, whose values are arrays over the hours,
@@ -45,7 +52,7 @@ export async function* geoJsonOf(
     const basis = JSON.stringify(Array.from(hours.keys(), (hour) => basisOf(tile, hour) ?? null));
     return asciiOf(`","startTime":"${startTime}","endTime":"${endTime}","basis":${basis},"dataType":[`);
   };
-  const places = placesOf(precision);
+  const positions = cellPositionsOf(precision);
   const slots = {
     values: new Uint16Array(hours.length),
     minima: new Uint16Array(hours.length),
@@ -59,7 +66,7 @@ export async function* geoJsonOf(
       const hour = openHour(tileIndex, hourIndex);
       opened.push((hour instanceof Promise ? await hour : hour) ?? hourWithoutData);
     }
-    const texts = featureTextsOf(tile.geohash, precision, places, timesOf(tileIndex));
+    const texts = featureTextsOf(tile.geohash, precision, positions, timesOf(tileIndex));
     chunks.addItems(tile.cells.length, maxFeatureBytes, (view, at, from, to) =>
       putFeatures(view, at, texts, opened, slots, tile.cells, from, to),
     );
@@ -116,17 +123,22 @@ interface FeatureTexts {
   readonly properties: Ascii;
   readonly times: Ascii;
   readonly last: LastCharacters;
-  readonly places: Places;
+  readonly positions: CellPositions;
   readonly edges: TileDegrees;
 }
 
-function featureTextsOf(geohash: string, precision: number, places: Places, times: Ascii): FeatureTexts {
+function featureTextsOf(
+  geohash: string,
+  precision: number,
+  positions: CellPositions,
+  times: Ascii,
+): FeatureTexts {
   return {
     start: asciiOf(`{"type":"Feature","id":"${geohash}`),
     properties: asciiOf(`${beforeProperties}${geohash}`),
     times,
     last: lastCharactersOf(precision),
-    places,
+    positions,
     edges: edgesOf(geohash, precision),
   };
 }
@@ -135,7 +147,7 @@ function featureTextsOf(geohash: string, precision: number, places: Places, time
 function putFeatures(
   view: DataView,
   begin: number,
-  { start, properties, times, last, places, edges }: FeatureTexts,
+  { start, properties, times, last, positions, edges }: FeatureTexts,
   hours: readonly TileHour[],
   slots: Slots,
   cells: Uint16Array,
@@ -146,8 +158,8 @@ function putFeatures(
   for (let index = from; index < to; index++) {
     const cell = cells[index] ?? 0;
     const characters = last.characters[cell] ?? 0;
-    const row = places.rows[cell] ?? 0;
-    const column = places.columns[cell] ?? 0;
+    const row = positions.rows[cell] ?? 0;
+    const column = positions.columns[cell] ?? 0;
     at = putAscii(view, at, start);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, geometry);

@@ -11,16 +11,16 @@ import {
   timeOf,
 } from "./ascii.ts";
 import type { Basis } from "./basis.ts";
+import {
+  cellPositionsOf,
+  centrePosition,
+  jsonRingPosition,
+  type PositionForm,
+  type PutPosition,
+  wktRingPosition,
+} from "./cell-positions.ts";
 import { Chunks } from "./chunks.ts";
 import type { Answer, BodyWriter } from "./json.ts";
-import {
-  centrePlace,
-  jsonRingPlace,
-  type PlaceForm,
-  type PutPlace,
-  placesOf,
-  wktRingPlace,
-} from "./places.ts";
 
 /** What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow. */
 interface RowForm {
@@ -88,7 +88,7 @@ interface RowFormat {
   readonly header: (answer: Answer) => string;
   readonly formOf: FormOfHour;
   /** Where the cell is, at the beginning of each row, and the text before it. */
-  readonly place?: { readonly before: string; readonly form: PlaceForm };
+  readonly position?: { readonly before: string; readonly form: PositionForm };
   /** The end of the body, in the place of the comma after the last row. */
   readonly footer?: string;
 }
@@ -103,14 +103,14 @@ export const csvOf = rowWriter({ header: () => csvColumns, formOf: csv });
 export const csvWithPointsOf = rowWriter({
   header: () => `latitude,longitude,${csvColumns}`,
   formOf: (...hour) => ({ ...csv(...hour), geohash: "," }),
-  place: { before: "", form: centrePlace },
+  position: { before: "", form: centrePosition },
 });
 
 /** CSV whose first column is the rectangle of the cell as WKT. */
 export const csvWithWktOf = rowWriter({
   header: () => `wkt,${csvColumns}`,
   formOf: (...hour) => ({ ...csv(...hour), geohash: '))",' }),
-  place: { before: '"POLYGON ((', form: wktRingPlace },
+  position: { before: '"POLYGON ((', form: wktRingPosition },
 });
 
 /** An answer as JSON texts, a line for each cell in each hour; chunks as of `bodyOf`. */
@@ -123,9 +123,9 @@ export const ndjsonOf = rowWriter({ header: () => "", formOf: ndjson });
 export const hourlyGeoJsonOf = rowWriter({
   header: ({ status }) => `{"type":"FeatureCollection","status":"${status}","features":[`,
   formOf: feature,
-  place: {
+  position: {
     before: '{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[',
-    form: jsonRingPlace,
+    form: jsonRingPosition,
   },
   footer: "]}",
 });
@@ -136,15 +136,15 @@ function rowWriter(format: RowFormat): BodyWriter {
 
 async function* rowsOf(
   answer: Answer,
-  { header, formOf, place, footer }: RowFormat,
+  { header, formOf, position, footer }: RowFormat,
   bufferPool: Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
   const { precision, tiles, hours, openHour, basisOf } = answer;
   const chunks = new Chunks(bufferPool, carriedBytes);
   const lastCharacters = lastCharactersOf(precision);
-  const before = asciiOf(place?.before ?? "");
-  const places = placesOf(precision);
-  const putPlaces = tiles.map(({ geohash }) => place?.form(geohash, precision, places));
+  const before = asciiOf(position?.before ?? "");
+  const positions = cellPositionsOf(precision);
+  const putPositions = tiles.map(({ geohash }) => position?.form(geohash, precision, positions));
   let anyRow = false;
   chunks.addText(header(answer));
   for (const [hourIndex, hour] of hours.entries()) {
@@ -161,7 +161,7 @@ async function* rowsOf(
           view,
           at,
           before,
-          putPlaces[tileIndex],
+          putPositions[tileIndex],
           start,
           lastCharacters,
           texts,
@@ -231,7 +231,7 @@ function putRows(
   view: DataView,
   begin: number,
   before: Ascii,
-  putPlace: PutPlace | undefined,
+  putPlace: PutPosition | undefined,
   start: Ascii,
   { characters, length: lastLength }: LastCharacters,
   { noData, lowDensity, density, minimum, maximum, share, end, wholeLowDensity, wholeEnd }: RowTexts,

@@ -10,8 +10,8 @@ const fullRow = -1;
  * the tiles that a run enters, and not with those between them; only one number per tile of its width is kept.
  */
 export class Band {
-  /** For each tile from the left, 1 + its place in the lists below; 0 for a tile that no run has entered. */
-  readonly #places: Int32Array;
+  /** For each tile from the left, 1 + its entry in the lists below; 0 for a tile that no run has entered. */
+  readonly #entries: Int32Array;
   #tiles: number[] = [];
   #counts: number[] = [];
   /** 32 rows of 32 columns for each tile entered: bit `i` for column `i`. */
@@ -22,7 +22,7 @@ export class Band {
 
   /** @param width in columns of cells. */
   constructor(width: number, precision: number) {
-    this.#places = new Int32Array(Math.ceil(width / tileSide));
+    this.#entries = new Int32Array(Math.ceil(width / tileSide));
     this.#layout = precision % 2 === 0 ? even : odd;
   }
 
@@ -36,46 +36,46 @@ export class Band {
       for (let tile = firstTile; tile <= lastTile; tile++) {
         const from = tile === firstTile ? first & 31 : 0;
         const to = tile === lastTile ? last & 31 : 31;
-        const place = this.#placeOf(tile);
+        const entry = this.#entryOf(tile);
         const mask = (fullRow >>> (31 - to + from)) << from;
-        const index = place * tileSide + row;
+        const index = entry * tileSide + row;
         this.#masks[index] = (this.#masks[index] as number) | mask;
-        this.#counts[place] = (this.#counts[place] as number) + to - from + 1;
+        this.#counts[entry] = (this.#counts[entry] as number) + to - from + 1;
       }
     }
   }
 
   /** Empties the band: its tiles, counted from the left, in no order. */
   take(): { readonly tile: number; readonly cells: Uint16Array }[] {
-    const taken = this.#tiles.map((tile, place) => {
-      this.#places[tile] = 0;
-      const count = this.#counts[place] as number;
-      return { tile, cells: count === codesPerTile ? allCodes : this.#cellsAt(place, count) };
+    const taken = this.#tiles.map((tile, entry) => {
+      this.#entries[tile] = 0;
+      const count = this.#counts[entry] as number;
+      return { tile, cells: count === codesPerTile ? allCodes : this.#cellsAt(entry, count) };
     });
     this.#tiles = [];
     this.#counts = [];
     return taken;
   }
 
-  #placeOf(tile: number): number {
-    const known = this.#places[tile] as number;
+  #entryOf(tile: number): number {
+    const known = this.#entries[tile] as number;
     if (known > 0) return known - 1;
-    const place = this.#tiles.length;
+    const entry = this.#tiles.length;
     this.#tiles.push(tile);
     this.#counts.push(0);
-    this.#places[tile] = place + 1;
-    const start = place * tileSide;
+    this.#entries[tile] = entry + 1;
+    const start = entry * tileSide;
     if (start === this.#masks.length) {
       const masks = new Int32Array(2 * start);
       masks.set(this.#masks);
       this.#masks = masks;
     }
     this.#masks.fill(0, start, start + tileSide);
-    return place;
+    return entry;
   }
 
-  #cellsAt(place: number, count: number): Uint16Array {
-    this.#spread(place);
+  #cellsAt(entry: number, count: number): Uint16Array {
+    this.#spread(entry);
     const cells = new Uint16Array(count);
     let length = 0;
     for (let word = 0; word < tileSide; word++) {
@@ -87,11 +87,11 @@ export class Band {
   }
 
   /** Moves the cells of a tile from rows of columns to the order of their codes. */
-  #spread(place: number): void {
+  #spread(entry: number): void {
     const { columns, words, bits, rows } = this.#layout;
     this.#codes.fill(0);
     for (let row = 0; row < tileSide; row++) {
-      let mask = this.#masks[place * tileSide + row] as number;
+      let mask = this.#masks[entry * tileSide + row] as number;
       const rowCode = rows[row] as number;
       for (let column = 0; mask !== 0; column += columns, mask >>>= columns) {
         const part = mask & ((1 << columns) - 1);

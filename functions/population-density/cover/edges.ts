@@ -150,7 +150,7 @@ export class Edges {
       longitude,
       latitude,
     );
-    // The library's y axis points down: above 0, the place is to the right of the edge, which goes up.
+    // The library's y axis points down: above 0, the point is to the right of the edge, which goes up.
     return -Math.sign(turn);
   }
 }

@@ -116,10 +116,10 @@ function polygonsAround(cells: ReadonlySet<string>): number[][][][] {
   const precision = lengthOf(cells);
   const { columns, cellHeight, cellWidth } = gridOf(precision);
   const keyOf = (column: number, row: number) => row * (columns + 1) + column;
-  const places = new Map(Array.from(cells, (cell) => [cell, cellOf(cell)]));
-  const taken = new Set(Array.from(places.values(), ({ row, column }) => keyOf(column, row)));
+  const positionOf = new Map(Array.from(cells, (cell) => [cell, cellOf(cell)]));
+  const taken = new Set(Array.from(positionOf.values(), ({ row, column }) => keyOf(column, row)));
   const edges = new Map<number, Edge[]>();
-  for (const [cell, { row, column }] of places) {
+  for (const [cell, { row, column }] of positionOf) {
     for (const [step, { from, to, beyond }] of steps.entries()) {
       const neighbour = column + beyond[0];
       const isInGrid = neighbour >= 0 && neighbour < columns && row + beyond[1] >= 0;
@@ -129,7 +129,7 @@ function polygonsAround(cells: ReadonlySet<string>): number[][][][] {
       edges.set(start, [...(edges.get(start) ?? []), edge]);
     }
   }
-  const regions = regionsOf(places, keyOf, columns);
+  const regions = regionsOf(positionOf, keyOf, columns);
   const polygons = new Map<number, { outer: number[][]; holes: number[][][] }>();
   for (const [start, [first]] of edges) {
     for (let begin = first; begin !== undefined; begin = edges.get(start)?.[0]) {
@@ -181,19 +181,19 @@ function nextEdge({ step }: Edge, leaving: readonly Edge[]): Edge | undefined {
 
 /** Numbers the cells that are connected by edges. */
 function regionsOf(
-  places: ReadonlyMap<string, { readonly row: number; readonly column: number }>,
+  positionOf: ReadonlyMap<string, { readonly row: number; readonly column: number }>,
   keyOf: (column: number, row: number) => number,
   columns: number,
 ): ReadonlyMap<string, number> {
-  const cellAt = new Map(Array.from(places, ([cell, { row, column }]) => [keyOf(column, row), cell]));
+  const cellAt = new Map(Array.from(positionOf, ([cell, { row, column }]) => [keyOf(column, row), cell]));
   const regions = new Map<string, number>();
-  for (const first of places.keys()) {
+  for (const first of positionOf.keys()) {
     if (regions.has(first)) continue;
     const region = regions.size;
     const open = [first];
     regions.set(first, region);
     for (let cell = open.pop(); cell !== undefined; cell = open.pop()) {
-      const { row = 0, column = 0 } = places.get(cell) ?? {};
+      const { row = 0, column = 0 } = positionOf.get(cell) ?? {};
       for (const { beyond } of steps) {
         const neighbour = column + beyond[0];
         if (neighbour < 0 || neighbour >= columns) continue;

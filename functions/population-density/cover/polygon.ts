@@ -30,7 +30,7 @@ export function polygonOf(boundary: readonly Point[]): Polygon | undefined {
   const unwrapped = unwrap(boundary.map(rounded));
   if (unwrapped === undefined) return undefined;
   // A point that repeats the one before it, the last one around to the first, adds nothing.
-  const open = unwrapped.filter((place, index) => !isSame(place, unwrapped[(index + 1) % unwrapped.length]));
+  const open = unwrapped.filter((point, index) => !isSame(point, unwrapped[(index + 1) % unwrapped.length]));
   if (open.length < 3 || isLine(open) || !isSimple(open) || meetsItselfAround(open)) return undefined;
   const ring = isCounterClockwise(open) ? open : open.toReversed();
   return {
@@ -39,15 +39,15 @@ export function polygonOf(boundary: readonly Point[]): Polygon | undefined {
   };
 }
 
-/** A place in the unwrapped plane, in degrees. */
-interface Place {
+/** A point in the unwrapped plane, in degrees. */
+interface PlanePoint {
   readonly x: number;
   readonly y: number;
 }
 
 const unitsInDegree = 2 ** 40;
 
-function rounded({ latitude, longitude }: Point): Place {
+function rounded({ latitude, longitude }: Point): PlanePoint {
   const round = (degrees: number) => Math.round(degrees * unitsInDegree) / unitsInDegree;
   return { x: round(longitude), y: round(latitude) };
 }
@@ -61,8 +61,8 @@ const maxTurns = 7;
  * @returns undefined for a ring around a pole, which ends elsewhere than it began, and for one that winds around the
  * globe more than seven times, which takes more than 15 points.
  */
-function unwrap(ring: readonly Place[]): Place[] | undefined {
-  const unwrapped: Place[] = [];
+function unwrap(ring: readonly PlanePoint[]): PlanePoint[] | undefined {
+  const unwrapped: PlanePoint[] = [];
   const start = ring[0]?.x ?? 0;
   let turns = 0;
   let before = start;
@@ -81,7 +81,7 @@ function turnBetween(before: number, here: number): number {
   return jump < -180 ? 1 : 0;
 }
 
-function isSame(one: Place, other: Place | undefined): boolean {
+function isSame(one: PlanePoint, other: PlanePoint | undefined): boolean {
   return one.x === other?.x && one.y === other.y;
 }
 
@@ -92,13 +92,13 @@ function isSame(one: Place, other: Place | undefined): boolean {
 const minWidth = 1e-9 - 2 / unitsInDegree;
 
 /** Whether no corner is `minWidth` away from the line through the two that are farthest apart. */
-function isLine(ring: readonly Place[]): boolean {
+function isLine(ring: readonly PlanePoint[]): boolean {
   const [from, to] = farthestPair(ring);
   const least = minWidth * Math.sqrt(squaredLength(from, to));
   return ring.every(({ x, y }) => Math.abs(orient2d(from.x, from.y, to.x, to.y, x, y)) < least);
 }
 
-function farthestPair(ring: readonly Place[]): Edge {
+function farthestPair(ring: readonly PlanePoint[]): Edge {
   let [first = origin, second = first] = ring;
   for (const [index, one] of ring.entries()) {
     for (const other of ring.slice(0, index)) {
@@ -108,14 +108,14 @@ function farthestPair(ring: readonly Place[]): Edge {
   return [first, second];
 }
 
-const origin: Place = { x: 0, y: 0 };
+const origin: PlanePoint = { x: 0, y: 0 };
 
-function squaredLength(one: Place, other: Place): number {
+function squaredLength(one: PlanePoint, other: PlanePoint): number {
   return (one.x - other.x) ** 2 + (one.y - other.y) ** 2;
 }
 
 /** Whether no edge meets another one but at the vertex they share. */
-function isSimple(ring: readonly Place[]): boolean {
+function isSimple(ring: readonly PlanePoint[]): boolean {
   const edges = edgesOf(ring);
   return edges.every(([from, to], index) => {
     const after = edges[(index + 1) % edges.length]?.[1] ?? to;
@@ -130,7 +130,7 @@ function isSimple(ring: readonly Place[]): boolean {
 }
 
 /** A ring wider than the globe must not meet itself there either. At most as wide, it can only touch itself. */
-function meetsItselfAround(ring: readonly Place[]): boolean {
+function meetsItselfAround(ring: readonly PlanePoint[]): boolean {
   const xs = ring.map(({ x }) => x);
   const width = Math.max(...xs) - Math.min(...xs);
   const edges = edgesOf(ring);
@@ -141,14 +141,14 @@ function meetsItselfAround(ring: readonly Place[]): boolean {
   return false;
 }
 
-type Edge = readonly [from: Place, to: Place];
+type Edge = readonly [from: PlanePoint, to: PlanePoint];
 
-function edgesOf(ring: readonly Place[]): Edge[] {
+function edgesOf(ring: readonly PlanePoint[]): Edge[] {
   return ring.map((from, index) => [from, ring[(index + 1) % ring.length] ?? from]);
 }
 
 /** Whether an edge is none, or the next one leads back over it. */
-function goesBack(from: Place, to: Place, after: Place): boolean {
+function goesBack(from: PlanePoint, to: PlanePoint, after: PlanePoint): boolean {
   if (sideOf(from, to, after) !== 0) return false;
   // On one line: one coordinate tells the direction.
   const axis = from.x === to.x ? "y" : "x";
@@ -156,7 +156,7 @@ function goesBack(from: Place, to: Place, after: Place): boolean {
 }
 
 /** Whether two edges have a point in common, their ends included. */
-function meets(a: Place, b: Place, c: Place, d: Place): boolean {
+function meets(a: PlanePoint, b: PlanePoint, c: PlanePoint, d: PlanePoint): boolean {
   if (!overlaps(a.x, b.x, c.x, d.x) || !overlaps(a.y, b.y, c.y, d.y)) return false;
   // Boxes that overlap: then edges that are nowhere strictly on one side of the other one have a common point.
   return sideOf(a, b, c) * sideOf(a, b, d) <= 0 && sideOf(c, d, a) * sideOf(c, d, b) <= 0;
@@ -166,14 +166,14 @@ function overlaps(a: number, b: number, c: number, d: number): boolean {
   return Math.min(a, b) <= Math.max(c, d) && Math.min(c, d) <= Math.max(a, b);
 }
 
-/** 1 if a point is to the left of the way from one place to another, −1 to the right, 0 on the line; exact. */
-function sideOf(from: Place, to: Place, point: Place): number {
+/** 1 if a point is to the left of the way from one point to another, −1 to the right, 0 on the line; exact. */
+function sideOf(from: PlanePoint, to: PlanePoint, point: PlanePoint): number {
   // The library's y axis points down.
   return -Math.sign(orient2d(from.x, from.y, to.x, to.y, point.x, point.y));
 }
 
 /** The way a simple ring turns at its lowest vertex, the leftmost of them. */
-function isCounterClockwise(ring: readonly Place[]): boolean {
+function isCounterClockwise(ring: readonly PlanePoint[]): boolean {
   let lowest = 0;
   for (const [index, { x, y }] of ring.entries()) {
     const low = ring[lowest];

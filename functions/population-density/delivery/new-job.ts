@@ -45,7 +45,7 @@ export function newJob({
 }: NewJobRequest): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
   const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
-  const expiresAt = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
+  const tokenExpiry = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
   return {
     operationId: idempotencyKey === undefined ? crypto.randomUUID() : operationIdOf(client, idempotencyKey),
     state: "pending",
@@ -58,9 +58,9 @@ export function newJob({
     correlator,
     sink,
     ...(accessToken === undefined ? {} : { accessToken }),
-    ...(accessToken === undefined || expiresAt === undefined
+    ...(accessToken === undefined || tokenExpiry === undefined
       ? {}
-      : { accessTokenExpiresAt: expiresAt.milliseconds }),
+      : { accessTokenExpiresAt: tokenExpiry.milliseconds }),
     intake: crypto.randomUUID(),
     promised: false,
     pendingSince: now.toISOString(),

@@ -47,10 +47,10 @@ export const importOrder = z.object({
 /** What an execution is started with. */
 export type ImportOrder = z.infer<typeof importOrder>;
 
-const place = z.object({ latitude: z.number(), longitude: z.number() });
+const point = z.object({ latitude: z.number(), longitude: z.number() });
 
 /** The covered area: its polygons' rings, and the name of the file they are from. */
-export const coveredArea = z.object({ file: z.string(), rings: z.array(z.array(place)) });
+export const coveredArea = z.object({ file: z.string(), rings: z.array(z.array(point)) });
 
 /** A coverage of tiles by their geohashes, each as base64. */
 const tiles = z.record(z.string(), z.string());

@@ -26,9 +26,9 @@ const storedSums = z.object({
 export const storedSumsOfDay = z.array(storedSums);
 
 /** Sums as JSON has them, which keeps every bit of a finite number. */
-export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof storedSums> {
+export function jsonOfSums({ parts, ...tile }: ParentSums): z.infer<typeof storedSums> {
   return {
-    ...place,
+    ...tile,
     parts: parts.map(({ part, coverage, areas, bounds, hours }) => ({
       part,
       coverage: [...coverage],
@@ -50,9 +50,9 @@ export function jsonOfSums({ parts, ...place }: ParentSums): z.infer<typeof stor
 }
 
 /** The sums that `jsonOfSums` made JSON of. */
-export function sumsOfJson({ parts, ...place }: z.infer<typeof storedSums>): ParentSums {
+export function sumsOfJson({ parts, ...tile }: z.infer<typeof storedSums>): ParentSums {
   return {
-    ...place,
+    ...tile,
     parts: parts.map(({ part, coverage, areas, bounds, hours }) => ({
       part,
       coverage: Uint8Array.from(coverage),

@@ -93,13 +93,13 @@ async function hourSummaryOf(
   for (const [tile, { cells, geohashes, areas }] of placed.entries()) {
     const opened = (await openHour(tile, index)) ?? hourWithoutData;
     const { codes, below, above } = opened;
-    for (const [place, cell] of cells.entries()) {
+    for (const [order, cell] of cells.entries()) {
       const code = codes[cell] ?? noDataCode;
-      const area = areas[place] ?? 0;
+      const area = areas[order] ?? 0;
       if (code === noDataCode) sums.classes.add("NO_DATA", area);
       else if (code === suppressedCode) sums.classes.add("LOW_DENSITY", area);
       else {
-        sums.addEstimate(geohashes[place] ?? "", area, opened.share(cell), {
+        sums.addEstimate(geohashes[order] ?? "", area, opened.share(cell), {
           pplDensity: densityOf(code),
           minPplDensity: minimumOf(code, below[cell] ?? 0),
           maxPplDensity: maximumOf(code, above[cell] ?? 0),

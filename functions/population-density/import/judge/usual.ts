@@ -82,7 +82,8 @@ export function datesCompared(date: string, week: TypicalWeek): string[] {
   return before.filter((each) => [...byTypicalHour(each, week).keys()].some((typical) => own.has(typical)));
 }
 
-interface Place {
+/** A tile in the figures of a part. */
+interface FiguresOfTile {
   readonly of: Figures;
   readonly tile: number;
 }
@@ -91,40 +92,42 @@ interface Place {
 export class UsualHours {
   readonly #week: TypicalWeek;
   readonly #first: number;
-  readonly #now: readonly Place[];
+  readonly #now: readonly FiguresOfTile[];
   /** The latest first. */
   readonly #earlier: readonly {
     readonly hours: ReadonlyMap<number, number>;
-    /** Where each tile of the judged day is; undefined if it has other cells. */
-    readonly places: readonly (Place | undefined)[];
+    /** Each tile of the judged day; undefined if it has other cells. */
+    readonly sameTiles: readonly (FiguresOfTile | undefined)[];
   }[];
 
   constructor(date: string, now: readonly Figures[], earlier: readonly EarlierDay[], week: TypicalWeek) {
     this.#week = week;
     this.#first = firstHourOf(date);
-    this.#now = placesOf(now);
+    this.#now = tilesOf(now);
     this.#earlier = earlier
       .filter((day) => day.date < date)
       .sort((one, other) => (one.date < other.date ? 1 : -1))
-      .map((day) => ({ hours: byTypicalHour(day.date, week), places: this.#placesIn(day.figures) }));
+      .map((day) => ({ hours: byTypicalHour(day.date, week), sameTiles: this.#sameTilesIn(day.figures) }));
   }
 
-  #placesIn(figures: readonly Figures[]): (Place | undefined)[] {
-    const known = new Map(placesOf(figures).map((place) => [keyOf(place), place]));
-    return this.#now.map((place) => known.get(keyOf(place)));
+  #sameTilesIn(figures: readonly Figures[]): (FiguresOfTile | undefined)[] {
+    const known = new Map(tilesOf(figures).map((tile) => [keyOf(tile), tile]));
+    return this.#now.map((tile) => known.get(keyOf(tile)));
   }
 
-  /** The weeks that have an hour in at least half of the tiles, with the places of these. */
-  #weeksOf(hour: number): { readonly hour: number; readonly places: readonly (Place | undefined)[] }[] {
+  /** The weeks that have an hour in at least half of the tiles, with the figures of these. */
+  #weeksOf(
+    hour: number,
+  ): { readonly hour: number; readonly sameTiles: readonly (FiguresOfTile | undefined)[] }[] {
     const typical = typicalHour(this.#first + hour, this.#week);
-    const weeks = this.#earlier.flatMap(({ hours, places }) => {
+    const weeks = this.#earlier.flatMap(({ hours, sameTiles }) => {
       const then = hours.get(typical);
       if (then === undefined) return [];
-      const there = places.map((place) =>
-        place !== undefined && hasHour(place.of, then) ? place : undefined,
+      const there = sameTiles.map((tile) =>
+        tile !== undefined && hasHour(tile.of, then) ? tile : undefined,
       );
-      const count = there.reduce((sum, place) => sum + Number(place !== undefined), 0);
-      return count * 2 >= this.#now.length && count > 0 ? [{ hour: then, places: there }] : [];
+      const count = there.reduce((sum, tile) => sum + Number(tile !== undefined), 0);
+      return count * 2 >= this.#now.length && count > 0 ? [{ hour: then, sameTiles: there }] : [];
     });
     return weeks.slice(0, weeksRemembered);
   }
@@ -141,13 +144,15 @@ export class UsualHours {
     const now = new Sums();
     const sums = weeks.map(() => new Sums());
     let [cells, tiles, emptyTiles, emptyPeople] = [0, 0, 0, 0];
-    for (const [index, place] of this.#now.entries()) {
-      if (weeks.some(({ places }) => places[index] === undefined)) continue;
+    for (const [index, figures] of this.#now.entries()) {
+      if (weeks.some(({ sameTiles }) => sameTiles[index] === undefined)) continue;
       tiles++;
-      cells += place.of.cells[place.tile] as number;
-      const here = now.add(place, hour);
+      cells += figures.of.cells[figures.tile] as number;
+      const here = now.add(figures, hour);
       const usual = median(
-        weeks.map(({ places, hour: then }, week) => (sums[week] as Sums).add(places[index] as Place, then)),
+        weeks.map(({ sameTiles, hour: then }, week) =>
+          (sums[week] as Sums).add(sameTiles[index] as FiguresOfTile, then),
+        ),
       );
       if (usual >= tile.people && here < tile.left * usual) {
         emptyTiles++;
@@ -165,7 +170,7 @@ class Sums implements UsualHour {
   largest = 0;
 
   /** @returns the people that are added. */
-  add({ of, tile }: Place, hour: number): number {
+  add({ of, tile }: FiguresOfTile, hour: number): number {
     const at = tile * hoursPerDay + hour;
     const people = of.people[at] as number;
     this.people += people;
@@ -175,11 +180,11 @@ class Sums implements UsualHour {
   }
 }
 
-function placesOf(figures: readonly Figures[]): Place[] {
+function tilesOf(figures: readonly Figures[]): FiguresOfTile[] {
   return figures.flatMap((of) => of.tiles.map((_, tile) => ({ of, tile })));
 }
 
 /** Tiles are the same if they have the same cells, counted with the same K. */
-function keyOf({ of, tile }: Place): string {
+function keyOf({ of, tile }: FiguresOfTile): string {
   return `${of.tiles[tile]} ${of.fingerprints[tile]} ${of.threshold}`;
 }

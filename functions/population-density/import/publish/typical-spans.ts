@@ -54,14 +54,14 @@ export class ObservedHours {
 
   /** @returns the hours of which anything is stored. */
   async at(hours: readonly number[]): Promise<TileHour[]> {
-    const places = hours.map((hour) => {
+    const located = hours.map((hour) => {
       const [date = "", time = ""] = new Date(hour * hourMilliseconds).toISOString().split("T");
       const ofDay = Number(time.slice(0, 2));
       return { ofDay, span: spanAt(observedDay(date), ofDay) };
     });
-    const unread = places.map(({ span }) => span).filter((span) => !this.#own.has(span));
+    const unread = located.map(({ span }) => span).filter((span) => !this.#own.has(span));
     const stored = await this.#spans.of(unread);
-    return places.flatMap(({ ofDay, span }) => {
+    return located.flatMap(({ ofDay, span }) => {
       const item = this.#own.get(span) ?? stored.get(span);
       const day = this.#read.get(span) ?? (item && readTileDay(item.hours));
       if (day === undefined) return [];

@@ -19,7 +19,7 @@ export interface RowsOptions {
   readonly problems: Problems;
   /** In this thread if absent. */
   readonly parser?: Parser | undefined;
-  /** Called with further bytes of a file, in order; their memory is used again. @param file its place among the paths. */
+  /** Called with further bytes of a file, in order; their memory is used again. @param file its index among the paths. */
   readonly onBytes?: ((bytes: Uint8Array, file: number) => void) | undefined;
 }
 

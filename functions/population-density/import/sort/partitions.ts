@@ -50,12 +50,12 @@ export class Partitions {
     const owners = this.#owners.subarray(0, this.#buffered);
     const ends = endsOf(owners, this.#count);
     // Each is put where the next one of its partition belongs, the last one first.
-    const places = ends.slice();
+    const offsets = ends.slice();
     for (let index = owners.length - 1; index >= 0; index--) {
       const owner = owners[index] as number;
-      const place = (places[owner] as number) - 1;
-      places[owner] = place;
-      this.#inOrder.copy(place, this.#buffer, index);
+      const offset = (offsets[owner] as number) - 1;
+      offsets[owner] = offset;
+      this.#inOrder.copy(offset, this.#buffer, index);
     }
     for (let owner = 0, start = 0; owner < ends.length; owner++) {
       const end = ends[owner] as number;

@@ -3,13 +3,13 @@ import { codeAt, gridOf, tileSide } from "../cover/geohash.ts";
 import { type Ascii, asciiOf } from "./ascii.ts";
 
 /** The row and the column of each cell of a tile, counted from the south-west. */
-export interface Places {
+export interface CellPositions {
   readonly rows: Uint8Array;
   readonly columns: Uint8Array;
 }
 
-/** The places of the cells in every tile of a precision. */
-export function placesOf(precision: number): Places {
+/** The positions of the cells in every tile of a precision. */
+export function cellPositionsOf(precision: number): CellPositions {
   const rows = new Uint8Array(tileSide * tileSide);
   const columns = new Uint8Array(tileSide * tileSide);
   for (let row = 0; row < tileSide; row++) {
@@ -124,26 +124,26 @@ function putDegrees(view: DataView, at: number, { words, length }: Ascii): numbe
 }
 
 /** Writes where a cell is and returns the offset after it; may write 31 bytes past it. */
-export type PutPlace = (view: DataView, at: number, cell: number) => number;
+export type PutPosition = (view: DataView, at: number, cell: number) => number;
 
 /** How the rows of a format say where a cell is, from the tile on. */
-export type PlaceForm = (geohash: string, precision: number, places: Places) => PutPlace;
+export type PositionForm = (geohash: string, precision: number, positions: CellPositions) => PutPosition;
 
 const asRing =
-  (signs: RingSigns): PlaceForm =>
+  (signs: RingSigns): PositionForm =>
   (geohash, precision, { rows, columns }) => {
     const edges = edgesOf(geohash, precision);
     return (view, at, cell) => putRing(view, at, edges, rows[cell] ?? 0, columns[cell] ?? 0, signs);
   };
 
 /** The corners as in a ring of GeoJSON. */
-export const jsonRingPlace = asRing(jsonRing);
+export const jsonRingPosition = asRing(jsonRing);
 
 /** The corners as in a polygon of WKT (ISO 19125-1): longitude first, within its parentheses. */
-export const wktRingPlace = asRing(wktRing);
+export const wktRingPosition = asRing(wktRing);
 
 /** The latitude of the cell's centre, a comma, and its longitude. */
-export const centrePlace: PlaceForm = (geohash, precision, { rows, columns }) => {
+export const centrePosition: PositionForm = (geohash, precision, { rows, columns }) => {
   const { latitudes, longitudes } = middlesOf(geohash, precision);
   return (view, begin, cell) => {
     const at = putDegrees(view, begin, latitudes[rows[cell] ?? 0] ?? noDegree);
