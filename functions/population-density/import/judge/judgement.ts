@@ -89,15 +89,17 @@ function together(
 ): FoundFinding {
   const largest = found.reduce((one, other) => (other.size > one.size ? other : one));
   const hours = found.map(({ hour }) => hour).sort((one, other) => one - other);
-  const times = rangesText(
-    hours.map((hour) => firstHour(date) + hour),
-    week,
-  );
+  const ranges = () =>
+    rangesText(
+      hours.map((hour) => firstHour(date) + hour),
+      week,
+    );
+  const times = hours.length === hoursPerDay ? "all day (UTC)" : `${ranges()} ${timeZone}`;
   return {
     code: largest.code,
     level: found.some(({ isCritical }) => isCritical) ? "critical" : "warning",
     hours,
-    text: `${times} ${timeZone}: ${largest.text(hours.length > 1)}`,
+    text: `${times}: ${largest.text(hours.length > 1)}`,
     isPublic: largest.isPublic,
   };
 }

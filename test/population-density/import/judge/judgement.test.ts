@@ -160,6 +160,18 @@ function cellAt(index: number): string {
   return `6${suffixesOf(2)[index]}`;
 }
 
+test("a finding in every hour says all day instead of local times", async () => {
+  const hours = Array.from({ length: 24 }, (_, hour) => `${monday}T${String(hour).padStart(2, "0")}:00:00Z`);
+  const rows = hours.flatMap((time) =>
+    Array.from({ length: 50 }, (_, index) => `u0${cellAt(index)},${time},30`),
+  );
+  const calendar = { timeZone: "Europe/Madrid" };
+  const { findings } = await importRows(rows, { calendar, isDryRun: true });
+  expect(findings.map(({ text }) => text)).toEqual([
+    "all day (UTC): all 50 cells with a number have the same",
+  ]);
+});
+
 test("a first import of rows that are all equal is published with a warning", async () => {
   const { findings } = await importFile(fixture("rows-equal"));
   expect(findings).toMatchObject([{ date: monday, code: "ROWS_EQUAL", level: "warning" }]);
