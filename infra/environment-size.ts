@@ -7,7 +7,7 @@ import { SettingError } from "./setting-error.ts";
  */
 const maxBytes = 4_096;
 
-/** What is known only when deployed is at most this long: the address of a queue or the ARN of a secret. */
+/** A value that only the deployment knows has at most this length: the address of a queue or the ARN of a secret. */
 const unknownBytes = 170;
 
 /**

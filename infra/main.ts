@@ -11,7 +11,7 @@ try {
   app.synth();
 } catch (error) {
   if (!(error instanceof SettingError || error instanceof Misconfigured)) throw error;
-  // Where this code found means nothing to the person who set it.
+  // A stack trace means nothing to the person who set it.
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

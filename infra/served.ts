@@ -2,7 +2,7 @@ import { endpoints, protocolEndpoints } from "../functions/areas.ts";
 import { functionIds } from "./bundles.ts";
 import type { FunctionId } from "./functions.ts";
 
-/** Those of `Settings` on which it depends what a stage has. */
+/** The settings that decide which endpoints and functions a stage has. */
 export interface ServedSettings {
   readonly configuration: { readonly TOKEN_ENDPOINT?: string };
   readonly signingKeySecretArn?: string | undefined;

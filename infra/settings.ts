@@ -79,14 +79,14 @@ export const localSettings = {
   alarmTopicArn: "none",
   corsOrigins: "http://localhost:*,http://127.0.0.1:*",
   TOKEN_ENDPOINT: "on",
-  // The run's own address takes its place: `ownIssuer` in `tools/local/demo-service.ts`.
+  // The run's own address replaces it: `ownIssuer` in `tools/local/demo-service.ts`.
   TOKEN_ISSUER: configuration.TOKEN_ISSUER.default,
 };
 
 /** The context of `cdk.json` as it is written. CDK merges it with what stands behind `-c`. */
 export type KeptContext = Readonly<Record<string, unknown>>;
 
-/** What names something that one stage has: shared by both, one of them would take what is the other's. */
+/** Settings that name something of one stage: if both shared it, one stage would take over what is the other's. */
 const ofOneStage = /^(?:tables\..+|domainName|certificateArn|hostedZoneId|signingKeySecretArn)$/;
 
 /**

@@ -12,7 +12,7 @@ export interface Throttling {
  */
 export const accountThrottling: Throttling = { rate: 10_000, burst: 5_000 };
 
-/** The burst of a rate: half, as in API Gateway's quotas for an account. */
+/** The burst that belongs to a rate: half of it, as in API Gateway's quotas for an account. */
 export function burstOf(rate: number): number {
   return Math.ceil(rate / 2);
 }

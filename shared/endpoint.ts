@@ -39,9 +39,9 @@ interface Release {
   readonly name: string;
   /** What differs, in sentences for the OpenAPI document. */
   readonly differences: string;
-  /** In the place of the operation's own schema; parses to the same. Its `x-camara-release` is the name. */
+  /** Replaces the operation's own schema; parses to the same. Its `x-camara-release` is the name. */
   readonly body?: z.ZodMiniType;
-  /** In the place of the operation's own schemas; they take the same. */
+  /** Replace the operation's own schemas; they take the same. */
   readonly responses?: Readonly<Record<number, z.ZodMiniType>>;
 }
 

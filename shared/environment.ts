@@ -229,7 +229,7 @@ export const configuration = {
     ),
     default: "[]",
   },
-  /** For how many days it is kept who read what about whom; 0: it is not recorded. */
+  /** How many days records of who read what about whom are kept; with 0 nothing is recorded. */
   ACCESS_RECORD_DAYS: { ...count(0, 3_650), default: "365" },
   /** Whether clients get tokens at `/oauth2/token`; a stage without it has none of its paths and functions. */
   TOKEN_ENDPOINT: { ...oneOf("off", "on"), default: "off" },

@@ -25,7 +25,7 @@ const temporaryFailures = [
 
 /** What came of asking an address. */
 interface Fetched {
-  /** None for an address that is wrong; `undefined` if it failed for now, and no keys of before are kept. */
+  /** None for an address that is wrong; `undefined` if it failed for now and no earlier keys are kept. */
   readonly keys: readonly ClientKey[] | undefined;
   /** Until when they are kept after the address failed, in epoch milliseconds. */
   readonly keptUntil?: number;

@@ -21,8 +21,8 @@ export function deleteClient(clientId: string, signal: AbortSignal): Promise<boo
 }
 
 /**
- * Marks an assertion as used, until nobody would accept it any more. Returns whether this is its first use; the write
- * may be sent again after its answer was lost.
+ * Marks an assertion as used, until it has expired. Returns whether this is its first use; the write may be sent again
+ * after its answer was lost.
  */
 export function useAssertion({ iss, jti, exp }: AssertionClaims, signal: AbortSignal): Promise<boolean> {
   const markedBy = randomUUID();

@@ -15,7 +15,7 @@ export const handler = serve(getQosProfile, async (request) => {
     subscription === undefined ? undefined : findDevice(subscriptionIdentifier(subscription), signal),
     findQosProfile(parameters.name, signal),
   ]);
-  // That a profile exists and the device may not use it tells as much of the subscriber as the profile does.
+  // To say that a profile exists but is not for the device would disclose as much about the subscriber as the profile.
   if (device !== undefined && profile !== undefined) {
     await recordAccess({ subscription: device.subscription, kind: "qos-profiles", by: caller }, request);
   }

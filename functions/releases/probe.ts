@@ -6,9 +6,9 @@ const probeSeconds = 300;
 
 /**
  * One event that every function of the service understands as its own: a request of API Gateway with a caller, a token
- * for the authorizer, and a message of SQS. Of what exists it names nothing: endpoints find nothing or refuse the
+ * for the authorizer, and a message of SQS. It names nothing that exists: endpoints find nothing or refuse the
  * empty body, the authorizer refuses the token, and the worker finds no job. The one that creates webhook secrets needs
- * no body: it creates one for the caller `release-check`, which nobody is, until that has two. Each of them has then
+ * no body: it creates one for the caller `release-check`, which is no client, until that has two. Each of them has then
  * read its configuration, and most their tables.
  * @param scopes that the caller has, separated by spaces.
  */

@@ -115,7 +115,7 @@ export class ServiceApi extends RestApi {
   }
 }
 
-/** As CloudFormation takes them: a path is behind a slash, with `~1` for each of its own; the root is a slash alone. */
+/** The form of CloudFormation: a slash before the path, and `~1` for each slash in it; the root is a slash alone. */
 function methodSettings({ named, others }: StageThrottling): CfnStage.MethodSettingProperty[] {
   const setting = (resourcePath: string, httpMethod: string, { rate, burst }: Throttling) => ({
     resourcePath,

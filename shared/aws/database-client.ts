@@ -65,7 +65,7 @@ const transientCodes = new Set<BatchStatementError["Code"]>([
   "TransactionConflict",
 ]);
 
-/** Whether a statement of a batch is to be executed again: a call that executes the others does not fail. */
+/** Whether a statement of a batch must be executed again: the call succeeds although some of its statements do not. */
 export function isThrottledStatement({ Code }: BatchStatementError): boolean {
   return transientCodes.has(Code);
 }

@@ -143,10 +143,7 @@ function addImportDensity(importing: Command, print: Print): void {
       acceptedWith,
     )
     .option("--exclude", "the days stay out of typical weekdays, as with `ncs exclude day`")
-    .option(
-      "--thresholds <file.json>",
-      "from where on numbers are warned of and refused, as far as that differs from the defaults",
-    )
+    .option("--thresholds <file.json>", "the limits of warnings and refusals that differ from the defaults")
     .option(...dryRunOption)
     .action(async (files: string[], options: DensityOptions, command: Command) => {
       if (options.recounted === true && options.typical !== true) {

@@ -1,7 +1,7 @@
 /** No chunk of a body is longer. */
 export const chunkBytes = 65_536;
 
-/** As far beyond its end is written while an item is. */
+/** Bytes that the writing of an item may touch beyond its end. */
 const overrun = 8;
 
 /** Writes items from index `from` to index `to`, and returns where they end: up to seven bytes before what it wrote. */
@@ -10,7 +10,7 @@ type PutItems = (view: DataView, at: number, from: number, to: number) => number
 /** Bytes that become chunks of at most 64 KiB. */
 export class Chunks {
   readonly #bufferPool: Buffer[];
-  /** What chunks were made in. The length does not tell: that of the memory in which Node.js puts small buffers is the same. */
+  /** The memory of chunks. Its length does not tell it: Node.js puts small buffers into memory of the same length. */
   readonly #memories = new WeakSet<ArrayBufferLike>();
   #full: Buffer[] = [];
   #chunk = this.#newChunk();

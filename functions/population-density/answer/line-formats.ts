@@ -89,7 +89,7 @@ interface RowFormat {
   readonly formOf: FormOfHour;
   /** Where the cell is, at the beginning of each row, and the text before it. */
   readonly position?: { readonly before: string; readonly form: PositionForm };
-  /** The end of the body, in the place of the comma after the last row. */
+  /** The end of the body, which replaces the comma after the last row. */
   readonly footer?: string;
 }
 
@@ -183,8 +183,8 @@ async function* rowsOf(
 }
 
 /**
- * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, in
- * wherever it was cut. The last value with the comma before it and the end of the line takes no more bytes.
+ * No chunk but the last ends where a row does: a response that is cut has a last row without its last value, wherever
+ * it was cut. The last value with the comma before it and the end of the line takes no more bytes.
  */
 const carriedBytes = 16;
 

@@ -21,8 +21,8 @@ const maxCounted = 10_000_000;
  * How many cells share area with a polygon, without listing them.
  * @param precision a whole number from 1 to 12.
  * @param limit the number beyond which the count need not be exact; ten million if absent.
- * @returns the exact number if it is at most `limit`; otherwise a number above `limit` that the polygon has at
- * least. The time grows with the rows, but not where area, height or width alone prove more than `limit` cells.
+ * @returns the exact number if it is at most `limit`; otherwise a number above `limit`, a lower bound. The time grows
+ * with the rows, but not where area, height or width alone prove more than `limit` cells.
  */
 export function countCells(polygon: Polygon, precision: number, limit = maxCounted): number {
   const grid = gridOf(precision);

@@ -23,13 +23,13 @@ export function shortened(permit: Permit): Permit {
   return { ...permit, host: shortHost(host), caller: short(caller), holder: short(holder) };
 }
 
-/** Those permits that are of one of some callers, which their hashes name. */
+/** Those permits that belong to one of some callers, given by their hashes. */
 export function permitsOf(permits: readonly Permit[], callers: readonly string[]): readonly Permit[] {
   const wanted = new Set(callers.map(short));
   return permits.filter(({ caller }) => wanted.has(caller));
 }
 
-/** So much of a hash or id as tells a few hundred apart. Callers that share it would share their limits. */
+/** A prefix of a hash or id that distinguishes a few hundred. Callers that share it would share their limits. */
 function short(id: string): string {
   return id.slice(0, 8);
 }

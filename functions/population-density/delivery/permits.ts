@@ -9,7 +9,7 @@ export interface PermitPorts {
   readonly workers: number;
 }
 
-/** How often a permit is asked for while others hold it back that may be about to give way, … */
+/** How often a permit is asked for while it is held back by others that may be about to give way, … */
 const maxAsks = 3;
 
 /** … and how long after each time: longer than they take for that. */

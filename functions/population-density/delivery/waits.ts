@@ -43,10 +43,10 @@ export function permitWaitSeconds(
   return Math.max(minPermitWaitSeconds, maxPermitWaitSeconds * (1 - age / 2) * (0.5 + 0.5 * random));
 }
 
-/** A job that is still held back is noted again after this time, at its next ask. */
+/** A job that is still held back is recorded again after this time, when it next asks. */
 const noteMilliseconds = 60_000;
 
-/** Longer than from one note to the next. */
+/** Longer than the time between two records. */
 const heldBackMilliseconds = 120_000;
 
 /** Whether to record that a job is held back: before its first attempt, and once in each period of notes. */

@@ -165,7 +165,7 @@ class Worker {
   }
 
   /**
-   * Releases a permit, once the result of the attempt is recorded. While the store does not answer, nobody else gets a
+   * Releases a permit, once the result of the attempt is recorded. While the store does not answer, no other job gets a
    * permit either: it is asked until the worker's time is up. After that the permit soon expires.
    */
   async #release(permit: Permit): Promise<void> {

@@ -90,7 +90,7 @@ async function addToJournal(
     const ofDay = typical ? undefined : judged.find((each) => each.date === date);
     await recordDay(number, date, parts, ofDay && { figures: ofDay.figures, findings: ofDay.findings });
   }
-  // The entry of an earlier attempt does not end, so it is never made again.
+  // The entry of an earlier attempt gets no end, so no replay makes it again.
   await putJson(keys.journalled(id), { number });
 }
 

@@ -6,7 +6,7 @@ import type { ImportOrder } from "./execution-objects.ts";
 import { storageOf } from "./storage.ts";
 
 /**
- * Checks what the files say together; each was checked by itself when it was read.
+ * Checks the files against each other; each was checked by itself when it was read.
  * @returns the precision of their cells.
  * @throws {ImportError} that says why the files are refused.
  */

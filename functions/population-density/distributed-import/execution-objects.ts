@@ -30,7 +30,7 @@ export const importOrder = z.object({
   threshold: z.number(),
   precisions: z.array(z.number()),
   provenance: z.optional(provenance),
-  /** What typical weekdays follow from now on, as far as it differs from what they have followed. */
+  /** What the import changes of the calendar that typical weekdays follow. */
   calendar: z.optional(calendarChange),
   /** The file of the covered area, for the journal. */
   coverage: z.optional(importedFile),
@@ -38,7 +38,7 @@ export const importOrder = z.object({
   replay: z.optional(z.number()),
   /** Codes of critical findings that do not refuse it. */
   accepted: z.optional(z.array(z.enum(findingCodes))),
-  /** From where on it is warned of and refused; the defaults if absent. */
+  /** The limits of warnings and refusals; the defaults if absent. */
   thresholds: z.optional(judgementThresholds),
   /** Whether its days stay out of typical weekdays. */
   isExcluded: z.optional(z.boolean()),
@@ -151,7 +151,7 @@ export const prefixProblems = z.object({
 
 const numbersOfHours = z.array(z.number());
 
-/** What the rows with a prefix are like on a day: the figures of parts as base64, and those of rows. */
+/** The figures of the rows with a prefix on a day: those of parts as base64, and those of rows. */
 export const prefixFigures = z.object({
   parts: z.array(z.object({ part: z.string(), figures: z.string() })),
   rows: z.object({

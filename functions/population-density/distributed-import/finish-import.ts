@@ -118,7 +118,7 @@ export async function failImport(order: ImportOrder): Promise<string[]> {
   for await (const key of keysOf(`executions/${order.id}/stored/`)) done.add(basename(key));
   const reasons = new Set<string>();
   for await (const { key, value } of eachJson(failedPrefix, `executions/${order.id}/failed/`)) {
-    // What a later attempt has done is no reason.
+    // A step that a later attempt has done is no reason.
     if (!done.has(basename(key))) reasons.add(value.reason);
   }
   return [...reasons];

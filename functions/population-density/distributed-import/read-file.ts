@@ -27,7 +27,7 @@ export interface ListedFile {
 
 /**
  * Reads a file: leaves its rows sorted by prefix and day, and what it says; or why it is refused. The markers that the
- * console makes for folders are no files.
+ * console makes for folders are not files.
  */
 export async function readCounts(order: ImportOrder, file: ListedFile): Promise<void> {
   if (file.key.endsWith("/")) return;

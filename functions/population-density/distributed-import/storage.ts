@@ -22,7 +22,7 @@ export function storageOf({
 }
 
 /**
- * The function must have been deployed with what the service announces.
+ * The function must have been deployed with the K and the precisions that the service announces.
  * @throws {ImportError} if it was not.
  */
 export function refuseOtherStack(order: Pick<ImportOrder, "precisions" | "threshold">): void {

@@ -34,7 +34,7 @@ export async function earlierOperation(
   }
 }
 
-/** @throws {ApiError} `INVALID_ARGUMENT` for an `Idempotency-Key` that has not 1 to 255 characters. */
+/** @throws {ApiError} `INVALID_ARGUMENT` for an `Idempotency-Key` that does not have 1 to 255 characters. */
 export function checkIdempotencyKey(key: string | undefined): void {
   if (key !== undefined && (key.length === 0 || key.length > maxKeyCharacters))
     throw new ApiError("INVALID_ARGUMENT", {
@@ -46,7 +46,7 @@ export function checkIdempotencyKey(key: string | undefined): void {
  * Accepts the job of a request.
  * @param refund refunds what the request was charged, when nothing more will be delivered for it.
  * @returns its id.
- * @throws {ApiError} when it is not accepted, or nobody knows: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
+ * @throws {ApiError} when it is not accepted, or that is unknown: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
  */
 export async function acceptOperation(
   request: NewJobRequest,

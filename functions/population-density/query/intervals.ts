@@ -22,7 +22,7 @@ export interface AskedHour {
   readonly ofDay: number;
   /** UTC: 1 for Monday to 7 for Sunday. */
   readonly weekday: number;
-  /** Of the observed day, `YYYY-MM-DD`. Absent for an hour that is still to come: nobody has observed it. */
+  /** Of the observed day, `YYYY-MM-DD`. Absent for an hour to come, which has no observation. */
   readonly date: string | undefined;
 }
 

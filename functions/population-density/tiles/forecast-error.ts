@@ -118,7 +118,7 @@ export interface ImportedDay extends ComparedDay {
 
 /** Earlier days are forgotten. */
 const daysCompared = 28;
-/** As many areas of these days are kept at most: an item may have 400 KB. */
+/** The maximum of areas of these days that are kept: an item may have 400 KB. */
 const maxCompared = 200;
 
 /**

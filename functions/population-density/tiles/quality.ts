@@ -47,9 +47,9 @@ export interface ImportedQuality {
   readonly findings: readonly z.infer<typeof finding>[];
 }
 
-/** Observed days are kept for so long. */
+/** How many days observed days are kept. */
 const daysKept = 100;
-/** As many parts of these days are kept at most: an item may have 400 KB. */
+/** The maximum of parts of these days that are kept: an item may have 400 KB. */
 const maxParts = 1_000;
 
 /** The quality of days after an import: what it has not published of a day stays. */

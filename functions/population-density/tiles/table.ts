@@ -10,7 +10,7 @@ const storedTileSpan = z.object({
   hours: z.instanceof(Uint8Array),
   /** Of a typical weekday: the dates it is made from, the latest first. */
   madeFrom: z._default(z.array(z.string()), []),
-  /** Of an observed day: the epoch second after which nobody asks for it. */
+  /** Of an observed day: the epoch second after which no request can be for it. */
   expiresAt: z.optional(z.number()),
   /** Ids of the parts of the day that are published in it. */
   parts: z._default(z.array(z.string()), []),

@@ -94,7 +94,7 @@ export interface DensityImport {
   readonly isDryRun?: boolean | undefined;
   /** Codes of critical findings that do not refuse it. */
   readonly accepted?: readonly FindingCode[] | undefined;
-  /** From where on it is warned of and refused; the defaults if absent. */
+  /** The limits of warnings and refusals; the defaults if absent. */
   readonly thresholds?: JudgementThresholds | undefined;
   /** Whether its days stay out of typical weekdays. */
   readonly isExcluded?: boolean | undefined;

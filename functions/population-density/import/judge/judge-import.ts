@@ -114,7 +114,7 @@ async function judgementsOf(
       figures: withOtherHours(figures, partBefore(part)),
     }));
     const others = before.filter(({ part }) => !parts.some((each) => each.part === part));
-    // The days behind it are compared with what it publishes.
+    // Later days of the import are compared with what it publishes.
     published.set(date, [...others, ...after]);
     judged.push({
       date,

@@ -130,8 +130,8 @@ function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): Ho
 const leastHours = 3;
 
 /**
- * Hours with too few rows, and hours in which all are equal. They refuse only what replaces or follows published weeks:
- * somebody who tries the service may import any numbers.
+ * Hours with too few rows, and hours in which all are equal. They refuse an import only where weeks before it are
+ * published: anyone who tries the service may import any numbers.
  */
 function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThresholds): HourFinding[] {
   const { rows, withPeople, least, most, numbers, leastNumber } = day.rows;

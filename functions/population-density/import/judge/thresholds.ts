@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 const share = z.number().check(z.minimum(0), z.maximum(1));
 const positive = z.number().check(z.positive());
 
-/** From where on a judgement warns, and from where on it refuses. */
+/** The limits from which a judgement warns and refuses. */
 export const judgementThresholds = z.strictObject({
   /** How far the people of an hour may be from the usual ones, as a share of them. */
   people: z.strictObject({ warning: share, critical: share }),
@@ -11,9 +11,9 @@ export const judgementThresholds = z.strictObject({
   suppressed: z.strictObject({ warning: share, critical: share }),
   /** How many times the usual people the largest cell may have. */
   largest: z.strictObject({ warning: positive, critical: positive }),
-  /** From which share of the usual people on those of empty tiles count. */
+  /** The share of the usual people that must be missing in empty tiles. */
   emptyTiles: z.strictObject({ warning: share, critical: share }),
-  /** Below which share of the rows of a middle hour of the day an hour has too few. */
+  /** An hour with less than this share of the median of the day's hours has too few rows. */
   rows: z.strictObject({ warning: share, critical: share }),
   /** Deviations from the median that are usual in any case; of normally distributed numbers, standard deviations. */
   deviations: positive,
@@ -21,11 +21,11 @@ export const judgementThresholds = z.strictObject({
   leastPeople: positive,
   /** A tile is empty with less than `left` of its usual people, if these are at least `people`. */
   tile: z.strictObject({ people: positive, left: share }),
-  /** As many rows with people, or cells with a number, must not all be equal. */
+  /** From this number on, rows with people, or cells with a number, must not all be equal. */
   equal: z.int().check(z.minimum(2)),
 });
 
-/** From where on a judgement warns, and from where on it refuses. */
+/** The limits from which a judgement warns and refuses. */
 export type JudgementThresholds = z.infer<typeof judgementThresholds>;
 
 /** What holds unless an operator says otherwise. */

@@ -69,7 +69,7 @@ export function partsOfDay(
 export type CoveredDay = Omit<CountedDay, "tiles">;
 
 /**
- * The hours of a typical day are those of the week that typical weekdays have the UTC hours of.
+ * The UTC hours of a typical day are stored as they are: those of the reference week (`TypicalWeek`).
  * @throws {ImportError} for a day on which local time is ahead of or behind that week.
  */
 export function checkTypicalDay(date: string, calendar: TypicalCalendar): void {

@@ -71,9 +71,9 @@ function oldestOf(now: Date): string {
 }
 
 /**
- * Makes the typical hours that a day may belong to again, by the days that are excluded.
+ * Makes the typical hours of a day's weekday again, without the days that are excluded.
  * @param now when it was decided.
- * @param before of a decision that is made again, the number of the one behind it.
+ * @param before of a decision that is made again, the number of the next one.
  */
 export async function makeTypicalAgain(date: string, now: Date, before?: number): Promise<ExclusionResult> {
   const lease = { writer: randomUUID(), milliseconds: 2 * callMilliseconds + 60_000 };

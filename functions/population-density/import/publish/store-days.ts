@@ -59,7 +59,7 @@ export async function storeDay(
     }
     await recordPublishing(storage, storage.kind === "observed" ? day.date : undefined, isReplay);
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
-    // Who excludes a day waits until no import has any.
+    // An exclusion waits until no import has any day.
     const excluded = await excludedDays(storage.replay);
     const held = new HeldDay(key, day.date, isReplay ? undefined : listed, lease);
     const { errors, ...stored } = await storeTiles(

@@ -37,7 +37,7 @@ class TileNotStored extends Error {
   }
 }
 
-/** Tiles that are being stored at a time; the items of one are written one after the other. */
+/** The maximum of tiles that are being stored at a time; the items of one are written one after the other. */
 const tilesAtOnce = 8;
 
 /**
@@ -95,7 +95,7 @@ async function storeTileAnew(
 
 /**
  * Stores the spans of the day, and then the typical spans that are made from them. An import may end between any two
- * items: all that it needs to know of a span is in it.
+ * items: a span holds all that a later import needs to know of it.
  */
 async function storeTile(
   name: string,

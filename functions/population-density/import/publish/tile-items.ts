@@ -32,7 +32,7 @@ export interface DayContext {
 
 const daySeconds = 86_400;
 
-/** The epoch second after which nobody asks for an observed day. */
+/** The epoch second after which no request can be for an observed day. */
 export function expiryOf(date: string): number {
   return endOf(date) + daysKept * daySeconds;
 }

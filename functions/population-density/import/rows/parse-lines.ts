@@ -13,18 +13,18 @@ export interface LinesToParse {
   readonly header: Header | undefined;
   /** The length of geohashes; if undefined, the first one determines it. */
   readonly precision: number | undefined;
-  /** Where rows can be put: of earlier lines, whose rows nobody reads any more. */
+  /** Memory for the rows: that of earlier rows, which have been read. */
   readonly memory?: ArrayBuffer | undefined;
 }
 
 /** What the lines say. */
 export interface ParsedLines {
-  /** The memory of the lines, which nobody reads any more. */
+  /** The memory of the lines, to be used again. */
   readonly chunk: ArrayBuffer;
   /** How many there are. */
   readonly lines: number;
   readonly rows: PackedRows;
-  /** In the order of the lines; so many at most that they end an import. */
+  /** In the order of the lines; at most the number that ends an import. */
   readonly problems: readonly LineProblem[];
   readonly precision: number | undefined;
   /** Why the file cannot be read from line `lines` on. */

@@ -42,7 +42,7 @@ export function addPlainRows(
   return new PlainReader(bytes, header, check, rows).read();
 }
 
-/** What is not there, or not as it must be. */
+/** A field that is absent or malformed. */
 const none = -1;
 
 class PlainReader {

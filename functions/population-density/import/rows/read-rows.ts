@@ -60,7 +60,7 @@ class RowReader {
   readonly #parser: Parser;
   /** The length of all geohashes, once one was read. */
   #precision: number | undefined;
-  /** Memory that nobody reads any more: of chunks of files, and of rows. */
+  /** Memory to use again: of chunks of files, and of rows. */
   readonly #chunks: ArrayBuffer[] = [];
   readonly #memories: ArrayBuffer[] = [];
 

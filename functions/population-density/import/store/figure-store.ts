@@ -32,7 +32,7 @@ export async function readFigures(date: string): Promise<PartFigures[]> {
   return [...parts].map(([part, some]) => ({ part, figures: joined(some) }));
 }
 
-/** Stores the figures of parts of an observed day. @param expiresAt the epoch second after which nobody asks for it. */
+/** Stores the figures of parts of an observed day. @param expiresAt an epoch second (`expiryOf`). */
 export async function writeFigures(
   date: string,
   parts: readonly PartFigures[],

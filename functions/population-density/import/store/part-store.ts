@@ -106,8 +106,8 @@ export async function takeDay(
 }
 
 /**
- * Lists the parts of a day before anything is published of them: from now on their cells do not change. Who has read
- * the day before can no longer take it.
+ * Lists the parts of a day before anything is published of them: from now on their cells do not change. An import
+ * that has read the day before can no longer take it.
  * @param parts if undefined, the day keeps those that it has.
  * @returns false when the day is another import's by now.
  */
