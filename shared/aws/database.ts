@@ -16,6 +16,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
 import { call, isThrottledStatement, nameOf } from "./database-client.ts";
+import { updateDirectly } from "./direct-update.ts";
 
 /** A primary key; all key attributes are strings. */
 export type Key = Readonly<Record<string, string>>;
@@ -322,8 +323,8 @@ export async function updatedItem<Item>(
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item | undefined> {
-  const command = new UpdateItemCommand({ ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" });
-  const written = await unlessConditionFails(call((to) => to.send(command, { abortSignal: signal })));
+  const input = { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
+  const written = await unlessConditionFails(call((to) => updateDirectly(to, input, signal)));
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 

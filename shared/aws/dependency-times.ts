@@ -48,13 +48,19 @@ interface Client {
 export function timed<Timed extends Client>(client: Timed, field: DependencyField): Timed {
   // Looked up at each call, as `super.send` would be.
   const own: Client = Object.getPrototypeOf(client);
-  client.send = async (command, options) => {
-    const end = timesOfRequest.getStore()?.begin(field);
-    try {
-      return await own.send.call(client, command, options);
-    } finally {
-      end?.();
-    }
-  };
+  client.send = (command, options) => timedCall(field, () => own.send.call(client, command, options));
   return client;
+}
+
+/** Makes a call, timed for the request that makes it. */
+export async function timedCall<Output>(
+  field: DependencyField,
+  call: () => Promise<Output>,
+): Promise<Output> {
+  const end = timesOfRequest.getStore()?.begin(field);
+  try {
+    return await call();
+  } finally {
+    end?.();
+  }
 }
