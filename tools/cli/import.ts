@@ -6,6 +6,7 @@ import { isTimeZone } from "../../functions/population-density/tiles/typical-cal
 import { stackNames } from "../../infra/stack-names.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
+import type { BucketImport } from "../import/density/import-from-bucket.ts";
 import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
@@ -199,18 +200,7 @@ function addImportDensity(importing: Command, print: Print): void {
     });
 }
 
-type WantedDensities = Pick<
-  DensityImport,
-  | "accepted"
-  | "calendar"
-  | "coverage"
-  | "isExcluded"
-  | "isRecounted"
-  | "marketShare"
-  | "provenance"
-  | "thresholds"
-  | "typical"
->;
+type WantedDensities = Omit<BucketImport, "precisions" | "source" | "stateMachineArn" | "threshold">;
 
 async function thresholdsIn(path: string): Promise<DensityImport["thresholds"]> {
   const { readThresholds } = await import("../import/density/read-thresholds.ts");
@@ -228,7 +218,7 @@ async function printFindings(findings: DensityImported["findings"], print: Print
 
 async function importHere(
   files: readonly string[],
-  wanted: WantedDensities & Pick<DensityImport, "isDryRun">,
+  wanted: Omit<DensityImport, "files" | "onProgress" | "precisions" | "threshold">,
 ): Promise<DensityImported> {
   const [{ importDensity }, { configuredDensities }, { withPatientCalls }] = await Promise.all([
     import("../import/density/import-density.ts"),
@@ -250,7 +240,7 @@ async function importHere(
 
 async function importDistributed(
   source: string,
-  { isRecounted = false, ...wanted }: WantedDensities,
+  wanted: WantedDensities,
   outputs: string,
 ): Promise<DensityImported> {
   const [{ importFromBucket }, { configuredDensities }] = await Promise.all([
@@ -262,7 +252,6 @@ async function importDistributed(
     importFromBucket({
       source,
       ...wanted,
-      isRecounted,
       ...configuredDensities(),
       stateMachineArn,
       onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),

@@ -14,31 +14,18 @@ import {
   keys,
   putJson,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
-import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
-import type { CalendarChange } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { importedFile } from "../imported-file.ts";
 import { coveredAreaIn } from "./area.ts";
 import type { DensityImport, DensityImported } from "./import-density.ts";
 
-/** An import of files in the bucket of the stack that imports densities. */
-export interface BucketImport extends Pick<DensityImport, "accepted" | "isExcluded" | "thresholds"> {
+/** An import of files in the bucket of the stack that imports densities, by the K and precisions that are given. */
+export interface BucketImport
+  extends Omit<DensityImport, "files" | "isDryRun" | "onProgress" | "replay" | "threads"> {
   /** `s3://bucket/prefix`: the files whose keys begin with the prefix. */
   readonly source: string;
-  /** Path of a GeoJSON file; without it those cells are covered that any row names. */
-  readonly coverage?: string | undefined;
-  readonly marketShare?: number | undefined;
-  readonly typical: boolean;
-  readonly isRecounted: boolean;
-  /** For callers to read. */
-  readonly provenance?: Provenance | undefined;
-  /** See `DensityImport`. */
-  readonly calendar?: CalendarChange | undefined;
-  /** Supported lengths of geohashes, and K: those that the service announces. */
-  readonly precisions: readonly number[];
-  readonly threshold: number;
-  /** The number of an import in the journal that is made again, by the K and precisions given. */
+  /** The number of an import in the journal that is made again. */
   readonly replay?: number | undefined;
   /** Of the deployed state machine. */
   readonly stateMachineArn: string;
@@ -62,26 +49,20 @@ interface BucketProgress {
  * @throws {Error} for an execution that fails otherwise.
  */
 export async function importFromBucket(wanted: BucketImport): Promise<DensityImported> {
-  const { source, coverage, stateMachineArn, pollMilliseconds = 2_000 } = wanted;
+  const { source, coverage, stateMachineArn, onProgress, pollMilliseconds = 2_000, ...others } = wanted;
   const client = new SFNClient({ maxAttempts: 10 });
   // What the shell lacks is better said before anything is put into the bucket.
   await Promise.all([client.config.region(), client.config.credentials()]);
   const order: ImportOrder = {
+    ...others,
     id: `${new Date().toISOString().slice(0, 10)}-${randomUUID()}`,
     prefix: prefixIn(source),
     hasArea: coverage !== undefined,
-    typical: wanted.typical,
-    isRecounted: wanted.isRecounted,
-    marketShare: wanted.marketShare ?? 1,
-    threshold: wanted.threshold,
-    precisions: [...wanted.precisions],
-    provenance: wanted.provenance,
-    calendar: wanted.calendar,
+    isRecounted: others.isRecounted ?? false,
+    marketShare: others.marketShare ?? 1,
+    precisions: [...others.precisions],
     coverage: coverage === undefined ? undefined : await importedFile(coverage),
-    replay: wanted.replay,
-    accepted: wanted.accepted === undefined ? undefined : [...wanted.accepted],
-    thresholds: wanted.thresholds,
-    isExcluded: wanted.isExcluded,
+    accepted: others.accepted && [...others.accepted],
   };
   if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
   try {
@@ -93,7 +74,7 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
       const execution = await client.send(new DescribeExecutionCommand({ executionArn }), inTime());
       if (execution.status !== "RUNNING") return resultOf(execution);
       const progress = await progressOf(client, executionArn);
-      if (progress !== undefined) wanted.onProgress?.(progress);
+      if (progress !== undefined) onProgress?.(progress);
       await wait(pollMilliseconds);
     }
   } finally {

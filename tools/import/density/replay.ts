@@ -96,33 +96,19 @@ async function importAgain(
   found: FoundFiles,
   bucket: ReplayBucket | undefined,
 ): Promise<Pick<DensityImported, "changed" | "items">> {
-  if (bucket !== undefined && isFromBucket(options)) {
-    const { source, stateMachineArn } = bucket;
-    const coverage = options.coverage && found.pathOf(options.coverage);
-    const again = { ...options, coverage, replay: number, stateMachineArn };
-    return await importFromBucket({ ...again, source: `${source}${options.prefix}` });
-  }
-  const days = await readDaysOf(number);
-  const files = (await readFiles(number)).map(found.pathOf);
-  const { threshold, precisions } = options;
   if (options.command === "density") {
-    const { typical, isRecounted, marketShare, provenance, calendar } = options;
-    const coverage = options.coverage && found.pathOf(options.coverage);
-    return await importDensity({
-      files,
-      coverage,
-      typical,
-      isRecounted,
-      marketShare,
-      threshold,
-      precisions,
-      provenance,
-      calendar,
-      replay: { number, days },
-    });
+    const { prefix, command: _, ...made } = options;
+    const again = { ...made, coverage: options.coverage && found.pathOf(options.coverage) };
+    if (bucket !== undefined && prefix !== undefined) {
+      const { source, stateMachineArn } = bucket;
+      return await importFromBucket({ ...again, replay: number, stateMachineArn, source: source + prefix });
+    }
+    const files = (await readFiles(number)).map(found.pathOf);
+    return await importDensity({ ...again, files, replay: { number, days: await readDaysOf(number) } });
   }
   const curveName = typeof options.curve === "string" ? options.curve : found.pathOf(options.curve);
-  const [file = ""] = files;
+  const [file = ""] = (await readFiles(number)).map(found.pathOf);
+  const { threshold, precisions } = options;
   return await importPopulation({
     file,
     kind: options.format,
@@ -133,7 +119,7 @@ async function importAgain(
     provenance: options.provenance,
     publishing: { threshold, precisions },
     isDryRun: false,
-    partsBefore: days,
+    partsBefore: await readDaysOf(number),
   });
 }
 
