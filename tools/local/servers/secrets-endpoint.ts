@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import * as z from "zod";
 import { type ListeningServer, listen } from "./listening-server.ts";
 import { onlyPrograms } from "./own-requests.mjs";
-import { type ReadVersion, type SecretStore, SecretsError } from "./secret-store.ts";
+import { type FoundVersion, type SecretStore, SecretsError } from "./secret-store.ts";
 
 const secretId = z.string().min(1).max(2048);
 const versionId = z.string().min(32).max(64);
@@ -24,7 +24,7 @@ const putSchema = z.strictObject({
   SecretId: secretId,
   ClientRequestToken: versionId.default(() => randomUUID()),
   SecretString: z.string().max(65_536),
-  VersionStages: z.array(label).min(1).max(20).optional(),
+  VersionStages: z.array(label).min(1).max(20).default(["AWSCURRENT"]),
 });
 const updateSchema = z.strictObject({
   SecretId: secretId,
@@ -52,16 +52,17 @@ const operations: Readonly<Record<string, Operation>> = {
   GetSecretValue: (store, input) => {
     const { SecretId, VersionId, VersionStage } = checked(getSchema, input);
     const found = store.get(SecretId, VersionId, VersionStage);
-    return { ...identity(found), SecretString: found.value, CreatedDate: found.createdSeconds };
+    return { ...identity(found), SecretString: found.value, CreatedDate: found.version.createdSeconds };
   },
   DescribeSecret: (store, input) => {
-    const found = store.describe(checked(describeSchema, input).SecretId);
+    const { versionIdsToLabels, rotationFunctionArn, ...named } = store.describe(
+      checked(describeSchema, input).SecretId,
+    );
     return {
-      ARN: found.arn,
-      Name: found.name,
-      RotationEnabled: found.rotationFunctionArn !== undefined,
-      RotationLambdaARN: found.rotationFunctionArn,
-      VersionIdsToStages: found.versionIdsToLabels,
+      ...names(named),
+      RotationEnabled: rotationFunctionArn !== undefined,
+      RotationLambdaARN: rotationFunctionArn,
+      VersionIdsToStages: versionIdsToLabels,
     };
   },
   PutSecretValue: (store, input) => {
@@ -70,13 +71,11 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   RotateSecret: (_, input, rotations) => {
     const { SecretId, ClientRequestToken } = checked(rotateSchema, input);
-    const { arn, name } = rotations().start(SecretId, ClientRequestToken);
-    return { ARN: arn, Name: name, VersionId: ClientRequestToken };
+    return { ...names(rotations().start(SecretId, ClientRequestToken)), VersionId: ClientRequestToken };
   },
   UpdateSecretVersionStage: (store, input) => {
     const { SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId } = checked(updateSchema, input);
-    const { arn, name } = store.updateLabel(SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId);
-    return { ARN: arn, Name: name };
+    return names(store.updateLabel(SecretId, VersionStage, MoveToVersionId, RemoveFromVersionId));
   },
 };
 
@@ -92,46 +91,46 @@ export function openSecretsEndpoint(
   keep: () => Promise<void>,
   allowedHosts: readonly string[],
 ): Promise<ListeningServer> {
-  const answerProgram = (request: IncomingMessage, response: ServerResponse) => {
-    answer(store, rotations, request)
-      .then(async (answered) => {
-        await keep();
-        return answered;
-      })
-      .catch((error: unknown) => ({
-        status: 500,
-        body: { __type: "InternalServiceError", Message: String(error) },
-      }))
-      .then(({ status, body }) => {
-        response.writeHead(status, {
-          "content-type": "application/x-amz-json-1.1",
-          "x-amzn-requestid": randomUUID(),
-        });
-        response.end(JSON.stringify(body));
-      });
+  const answerProgram = async (request: IncomingMessage, response: ServerResponse) => {
+    const { status, body } = await answer(store, rotations, keep, request);
+    response.writeHead(status, {
+      "content-type": "application/x-amz-json-1.1",
+      "x-amzn-requestid": randomUUID(),
+    });
+    response.end(JSON.stringify(body));
   };
   const server = createServer(onlyPrograms(answerProgram, allowedHosts));
   server.requestTimeout = 10_000;
   return listen(server, 0);
 }
 
-async function answer(store: SecretStore, rotations: () => RotationStarter, request: IncomingMessage) {
+async function answer(
+  store: SecretStore,
+  rotations: () => RotationStarter,
+  keep: () => Promise<void>,
+  request: IncomingMessage,
+) {
   const name = String(request.headers["x-amz-target"]).replace(/^secretsmanager\./, "");
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-  const body = await text(request);
-  if (operation === undefined) return { status: 400, body: { __type: "UnknownOperationException" } };
   try {
-    return { status: 200, body: operation(store, JSON.parse(body), rotations) };
+    const input = await text(request);
+    if (operation === undefined) return { status: 400, body: { __type: "UnknownOperationException" } };
+    const body = operation(store, JSON.parse(input), rotations);
+    await keep();
+    return { status: 200, body };
   } catch (error) {
-    if (error instanceof SecretsError) {
-      return { status: 400, body: { __type: error.code, Message: error.message } };
-    }
-    throw error;
+    if (!(error instanceof SecretsError))
+      return { status: 500, body: { __type: "InternalServiceError", Message: String(error) } };
+    return { status: 400, body: { __type: error.code, Message: error.message } };
   }
 }
 
-function identity({ arn, name, versionId, labels }: ReadVersion) {
-  return { ARN: arn, Name: name, VersionId: versionId, VersionStages: labels };
+function names({ arn, name }: { readonly arn: string; readonly name: string }) {
+  return { ARN: arn, Name: name };
+}
+
+function identity({ secret, version }: FoundVersion) {
+  return { ...names(secret), VersionId: version.id, VersionStages: version.labels };
 }
 
 function checked<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {

@@ -37,24 +37,11 @@ export function decide(policy: Policy, action: string, resource: string): Decisi
   return effects.includes("Allow") ? "allow" : "implicit deny";
 }
 
-/** Matches `*` with any characters and `?` with one. Backtracks to the last `*` only, so the time is bounded. */
+/** Matches `*` with any characters and `?` with one. */
 function matches(pattern: string, text: string): boolean {
-  let p = 0;
-  let t = 0;
-  let star = -1;
-  let resumeAt = 0;
-  while (t < text.length) {
-    if (pattern[p] === "*") {
-      star = p++;
-      resumeAt = t;
-    } else if (p < pattern.length && (pattern[p] === "?" || pattern[p] === text[t])) {
-      p++;
-      t++;
-    } else if (star >= 0) {
-      p = star + 1;
-      t = ++resumeAt;
-    } else return false;
-  }
-  while (pattern[p] === "*") p++;
-  return p === pattern.length;
+  const escaped = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${escaped}$`, "s").test(text);
 }
