@@ -12,7 +12,7 @@ import { sendMessage } from "../../shared/sqs/messages.ts";
 import { queueVariable } from "../../shared/sqs/queues.ts";
 
 /** A message in the parking queue. */
-export interface ParkedMessage {
+interface ParkedMessage {
   /** Absent for a message that names no job. */
   readonly operationId: string | undefined;
   /** When the message was sent to the workers; moving to another queue does not change it. */
@@ -83,13 +83,16 @@ async function receiveAll(client: SQSClient): Promise<ParkedMessage[]> {
   }
 }
 
-async function makeVisible(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
-  const message = { QueueUrl: address(), ReceiptHandle: receiptHandle, VisibilityTimeout: 0 };
+async function makeVisible(
+  client: SQSClient,
+  { receiptHandle: ReceiptHandle }: ParkedMessage,
+): Promise<void> {
+  const message = { QueueUrl: address(), ReceiptHandle, VisibilityTimeout: 0 };
   await client.send(new ChangeMessageVisibilityCommand(message), { abortSignal: deadline() });
 }
 
-async function remove(client: SQSClient, { receiptHandle }: ParkedMessage): Promise<void> {
-  const message = { QueueUrl: address(), ReceiptHandle: receiptHandle };
+async function remove(client: SQSClient, { receiptHandle: ReceiptHandle }: ParkedMessage): Promise<void> {
+  const message = { QueueUrl: address(), ReceiptHandle };
   await client.send(new DeleteMessageCommand(message), { abortSignal: deadline() });
 }
 
@@ -141,39 +144,19 @@ export async function retryParked(operationIds?: readonly string[]): Promise<{
   });
 }
 
+const shown = [
+  ...(["operationId", "state", "reason", "caller", "requestedAt"] as const),
+  ...(["correlator", "attempts", "mode", "possiblyDelivered", "notBefore"] as const),
+];
+
 /** What an operator may see of a job: nothing of its request, its sink or its token. */
-export type JobSummary = Pick<
-  Job,
-  | "operationId"
-  | "state"
-  | "reason"
-  | "caller"
-  | "requestedAt"
-  | "correlator"
-  | "attempts"
-  | "mode"
-  | "possiblyDelivered"
-  | "notBefore"
->;
+export type JobSummary = Pick<Job, (typeof shown)[number]>;
 
 /** The summary of a job; undefined when it does not exist. */
 export async function jobSummary(operationId: string): Promise<JobSummary | undefined> {
   const found = await jobStore.read(operationId, deadline());
   if (found === undefined) return undefined;
-  const { state, reason, caller, requestedAt, correlator, attempts, mode, possiblyDelivered, notBefore } =
-    found;
-  return {
-    operationId,
-    state,
-    caller,
-    requestedAt,
-    correlator,
-    attempts,
-    mode,
-    possiblyDelivered,
-    ...(reason === undefined ? {} : { reason }),
-    ...(notBefore === undefined ? {} : { notBefore }),
-  };
+  return Object.fromEntries(shown.map((name) => [name, found[name]])) as unknown as JobSummary;
 }
 
 /** The jobs that have no outcome yet, the oldest first. */

@@ -102,67 +102,60 @@ export function checksOf(
   const code = gigabytes(account.usedCodeBytes + releases * releaseBytes);
   const lower = "or deploy with a lower throttlingRate";
   // What a deployment is about to warm is warm after it.
-  const warm = (name: keyof StageTables, kind: "read" | "write", needed: number): Check => {
+  const warm = (name: keyof StageTables, kind: "reads" | "writes", needed: number): Check => {
     const units = atLeast(tables[name], settings.warmThroughput[name]);
-    const [reads, writes] = kind === "read" ? [needed, units.writes] : [units.reads, needed];
+    const wanted = { ...units, [kind]: needed };
     return {
       of: "table",
       growsWithRequests: true,
-      quota: `warm ${kind} units a second of ${name}`,
+      quota: `warm ${kind === "reads" ? "read" : "write"} units a second of ${name}`,
       needed,
-      allowed: kind === "read" ? units.reads : units.writes,
-      remedy: `deploy with -c warmThroughput.${name}=${reads}:${writes}, ${lower}`,
+      allowed: units[kind],
+      remedy: `deploy with -c warmThroughput.${name}=${wanted.reads}:${wanted.writes}, ${lower}`,
     };
   };
-  const ofAccount = { of: "account", growsWithRequests: true } as const;
+  const ofAccount = (
+    quota: string,
+    [needed, allowed]: readonly [needed: number, allowed: number],
+    remedy: string,
+    growsWithRequests = true,
+  ): Check => ({ of: "account", growsWithRequests, quota, needed, allowed, remedy });
   return [
-    {
-      ...ofAccount,
-      quota: "concurrent executions of functions",
-      needed: executions,
-      allowed: account.executions,
-      remedy: raise("lambda", "executions", executions),
-    },
-    {
-      ...ofAccount,
-      growsWithRequests: false,
-      quota: "GB of code of functions, with a year of releases",
-      needed: code,
-      allowed: gigabytes(account.codeBytes),
-      remedy: `${raise("lambda", "codeGigabytes", code)}, or delete versions of functions`,
-    },
-    {
-      ...ofAccount,
-      quota: "requests a second to APIs",
-      needed: rate,
-      allowed: account.requestRate,
-      remedy: `${raise("apigateway", "requestRate", rate)}, ${lower}`,
-    },
-    {
-      ...ofAccount,
-      growsWithRequests: false,
-      quota: "requests at once to APIs",
-      needed: total.burst,
-      allowed: account.requestBurst,
-      remedy: "deploy with a lower throttlingBurst: AWS sets this quota by that of requests a second",
-    },
-    {
-      ...ofAccount,
-      quota: "read units a second of one table (densities)",
-      needed: reads,
-      allowed: account.tableReadUnits,
-      remedy: `${raise("dynamodb", "tableReadUnits", reads)}, ${lower}`,
-    },
-    {
-      ...ofAccount,
-      quota: "write units a second of one table (quotas of callers)",
-      needed: counted,
-      allowed: account.tableWriteUnits,
-      remedy: `${raise("dynamodb", "tableWriteUnits", counted)}, ${lower}`,
-    },
-    warm("densities", "read", reads),
-    warm("quotas", "write", counted),
-    warm("access-records", "write", recorded),
+    ofAccount(
+      "concurrent executions of functions",
+      [executions, account.executions],
+      raise("lambda", "executions", executions),
+    ),
+    ofAccount(
+      "GB of code of functions, with a year of releases",
+      [code, gigabytes(account.codeBytes)],
+      `${raise("lambda", "codeGigabytes", code)}, or delete versions of functions`,
+      false,
+    ),
+    ofAccount(
+      "requests a second to APIs",
+      [rate, account.requestRate],
+      `${raise("apigateway", "requestRate", rate)}, ${lower}`,
+    ),
+    ofAccount(
+      "requests at once to APIs",
+      [total.burst, account.requestBurst],
+      "deploy with a lower throttlingBurst: AWS sets this quota by that of requests a second",
+      false,
+    ),
+    ofAccount(
+      "read units a second of one table (densities)",
+      [reads, account.tableReadUnits],
+      `${raise("dynamodb", "tableReadUnits", reads)}, ${lower}`,
+    ),
+    ofAccount(
+      "write units a second of one table (quotas of callers)",
+      [counted, account.tableWriteUnits],
+      `${raise("dynamodb", "tableWriteUnits", counted)}, ${lower}`,
+    ),
+    warm("densities", "reads", reads),
+    warm("quotas", "writes", counted),
+    warm("access-records", "writes", recorded),
   ];
 }
 

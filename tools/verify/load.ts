@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { send } from "../cli/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
-import type { Outcome } from "./run-scenario.ts";
+import { type Outcome, sendScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenarios.ts";
 
 /** How many requests a second, and for how long. */
@@ -102,24 +101,10 @@ interface Answer {
   readonly milliseconds: number;
 }
 
-async function measured(
-  url: string,
-  token: string,
-  { endpoint, path, headers, body }: Scenario,
-): Promise<Answer> {
-  const started = performance.now();
-  const response = await send(`${url}${path}`, {
-    method: endpoint.method,
-    headers: {
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-      authorization: `Bearer ${token}`,
-    },
-    ...(body === undefined ? {} : { body }),
-  });
-  await response.arrayBuffer();
-  const milliseconds = performance.now() - started;
-  return { operation: endpoint.operationId, status: response.status, milliseconds };
+async function measured(url: string, token: string, scenario: Scenario): Promise<Answer> {
+  const authorization = `Bearer ${token}`;
+  const { response, milliseconds } = await sendScenario(scenario, url, { authorization });
+  return { operation: scenario.endpoint.operationId, status: response.status, milliseconds };
 }
 
 function outcomeOf(operation: string, answers: readonly Answer[], callers: number): Outcome {

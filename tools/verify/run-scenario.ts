@@ -17,6 +17,23 @@ const errorInfo = z.object({ status: z.number(), code: z.string(), message: z.st
 const operation = z.object({ operationId: z.string() });
 const webhookSecret = z.object({ id: z.string(), secret: z.string() });
 
+/** Sends a scenario's request, and reads the answer. */
+export async function sendScenario(
+  { endpoint, path, headers, body }: Scenario,
+  url: string,
+  authorization: Readonly<Record<string, string>>,
+) {
+  const begun = performance.now();
+  const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  const response = await send(`${url}${path}`, {
+    method: endpoint.method,
+    headers: { ...type, ...headers, ...authorization },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return { response, text, milliseconds: performance.now() - begun };
+}
+
 /**
  * Sends a scenario's request and compares the answer with the contract. Deliveries that it begins are cancelled, and
  * webhook secrets that it creates are deleted.
@@ -26,21 +43,10 @@ export async function runScenario(
   url: string,
   tokenOf: (login: NonNullable<Scenario["login"]>) => Promise<string>,
 ): Promise<Outcome> {
-  const { name, endpoint, path, headers, body, login } = scenario;
-  const begun = performance.now();
+  const { name, login } = scenario;
   const authorization: Record<string, string> =
     login === undefined ? {} : { authorization: `Bearer ${await tokenOf(login)}` };
-  const response = await send(`${url}${path}`, {
-    method: endpoint.method,
-    headers: {
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-      ...authorization,
-    },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  const milliseconds = performance.now() - begun;
+  const { response, text, milliseconds } = await sendScenario(scenario, url, authorization);
   const remove = async (family: string, id: string | undefined) => {
     if (id === undefined) return;
     // Not at the `Location`, which may be on another host: the token is for this one.
