@@ -1,5 +1,4 @@
 import { readdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
@@ -7,9 +6,9 @@ import { endpoints, protocolEndpoints, websites } from "../functions/areas.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { hourMilliseconds, instantOf } from "../shared/calendar.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
-import { unreadable } from "../shared/import/unreadable.ts";
 import { nearestName } from "../shared/nearest-name.ts";
 import { withFreshAssertions } from "./demo-assertions.ts";
+import { jsonIn, textOf } from "./json-text.ts";
 
 /** The folder of all events. */
 export const eventsFolder = fileURLToPath(new URL("../events", import.meta.url));
@@ -71,7 +70,8 @@ export function replayedAt(event: unknown, now: Date): unknown {
  * @throws {Error} saying what is wrong with the file.
  */
 export async function readEvent(path: string): Promise<Pick<EventFile, "functionId" | "event">> {
-  const event = await jsonIn(path);
+  const event = jsonIn(await textOf(path));
+  if (event === undefined) throw new Error(`${path} is not JSON`);
   const parsed = routed.safeParse(event);
   if (!parsed.success) {
     const place = parsed.error.issues[0]?.path.join(".") || "it";
@@ -124,18 +124,6 @@ const routes: ReadonlyMap<string, FunctionId> = new Map([
   ),
   ...websites.flatMap(({ id, paths }) => paths.map((path) => [`GET ${path}`, id] as const)),
 ]);
-
-async function jsonIn(path: string): Promise<unknown> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} ${unreadable(error.code)}`);
-  });
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new Error(`${path} is not JSON`);
-  }
-}
 
 /**
  * Reads `events/<area>/<operation>.<status>-<case>.json`.

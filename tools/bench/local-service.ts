@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
-import * as z from "zod";
 import { hourMilliseconds } from "../../shared/calendar.ts";
+import { tokenOf } from "../cli/login.ts";
 
 const readyMilliseconds = 120_000;
 
@@ -52,13 +52,9 @@ export async function startService(environment: Readonly<Record<string, string>>
   }
 }
 
-const loggedIn = z.object({ Data: z.object({ access_token: z.string() }) });
-
 /** A token of the demo data's caller. */
 export async function login(url: string): Promise<string> {
-  const body = JSON.stringify({ emailaddress: "app@example.com", password: "correct horse battery staple" });
-  const response = await fetch(`${url}/v3/profile/authenticate`, { method: "POST", body });
-  return loggedIn.parse(await response.json()).Data.access_token;
+  return await tokenOf(url, { emailaddress: "app@example.com", password: "correct horse battery staple" });
 }
 
 /** The first group of what a process writes first that matches; all that it writes is read. */

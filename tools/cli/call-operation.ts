@@ -1,6 +1,7 @@
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { nearestName } from "../../shared/nearest-name.ts";
+import { jsonIn } from "../json-text.ts";
 import { send } from "./login.ts";
 
 /** One request to an operation. */
@@ -109,10 +110,6 @@ export function operationTable(): string {
 }
 
 function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
+  const value = jsonIn(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }

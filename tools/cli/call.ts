@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { unreadable } from "../../shared/import/unreadable.ts";
+import { jsonIn, textOf } from "../json-text.ts";
 import {
   type CallerOptions,
   type LoginOptions,
@@ -65,22 +64,11 @@ export function addCall(command: Command, print: Print, note: Print): void {
  * @throws {Error} if it is no JSON object.
  */
 export async function requestIn(text: string): Promise<Readonly<Record<string, unknown>>> {
-  const json = text.startsWith("@") ? await fileIn(text.slice(1)) : text;
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const value = jsonIn(text.startsWith("@") ? await textOf(text.slice(1)) : text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   throw new Error(
     "the request must be a JSON object, in single quotes for the shell, or @ and the name of a file",
   );
-}
-
-async function fileIn(path: string): Promise<string> {
-  return await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} ${unreadable(error.code)}`);
-  });
 }
 
 function headersIn(pairs: readonly string[]): Readonly<Record<string, string>> {

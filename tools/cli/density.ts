@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { cornersOf } from "../import/density/box.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
 import type { DensityRow } from "./geo-parquet.ts";
@@ -107,15 +108,6 @@ function membersOf({
     ...(precision === undefined ? {} : { precision }),
     ...(geometry === undefined ? {} : { geometry }),
   };
-}
-
-function cornersOf({ west, south, east, north }: Box) {
-  return [
-    { latitude: south, longitude: west },
-    { latitude: south, longitude: east },
-    { latitude: north, longitude: east },
-    { latitude: north, longitude: west },
-  ];
 }
 
 /** The rows of NDJSON, which the service has written. */

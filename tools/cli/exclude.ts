@@ -1,6 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { isCalendarDate } from "../../shared/calendar.ts";
-import { type StackOptions, withStackOptions } from "./options.ts";
+import type { Command } from "commander";
+import { dateOf, type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { connectStack } from "./stack.ts";
 
@@ -28,9 +27,4 @@ export function addExclude(excluding: Command, print: Print): void {
       const done = undo ? "is taken back into" : "stays out of";
       print(`${date} ${done} typical weekdays: ${changed} of ${items} items changed in ${stack}`);
     });
-}
-
-function dateOf(text: string): string {
-  if (isCalendarDate(text)) return text;
-  throw new InvalidArgumentError("It must be a date, YYYY-MM-DD.");
 }

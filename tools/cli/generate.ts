@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
-import { dayOf, isCalendarDate } from "../../shared/calendar.ts";
+import { dayOf } from "../../shared/calendar.ts";
 import { coveragePathOf, datesBefore, generateDensity } from "../import/density/generate-density.ts";
-import { boxOf, wholeNumber } from "./options.ts";
+import { boxOf, dateOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 
 /** `ncs generate`: made-up files to import, which hold no data of real people. */
@@ -29,11 +29,6 @@ interface DensityOptions {
   readonly until: string;
   readonly precision: number;
   readonly out: string;
-}
-
-function dateOf(text: string): string {
-  if (isCalendarDate(text)) return text;
-  throw new InvalidArgumentError("It must be a date of the calendar such as 2026-11-20.");
 }
 
 function csvPathOf(text: string): string {

@@ -1,5 +1,6 @@
 import { geojsonToWkb, parquetWriteBuffer } from "hyparquet-writer";
 import { type Box, boxOf } from "../../functions/population-density/cover/box.ts";
+import { polygonOfBox } from "../import/density/box.ts";
 
 /** A cell in an hour, as a line of `application/x-ndjson`. */
 export interface DensityRow {
@@ -23,7 +24,7 @@ export interface DensityRow {
 export function geoParquetOf(rows: readonly DensityRow[]): ArrayBuffer {
   const boxes = new Map(rows.map(({ geohash }) => [geohash, boxOf(geohash)]));
   const geometries = new Map(
-    Array.from(boxes, ([geohash, box]) => [geohash, geojsonToWkb(rectangleOf(box))]),
+    Array.from(boxes, ([geohash, box]) => [geohash, geojsonToWkb(polygonOfBox(box))]),
   );
   const text = (name: "geohash" | "dataType" | "basis") => ({
     name,
@@ -72,20 +73,5 @@ function metadataOf(boxes: readonly Box[]) {
         ...(boxes.length === 0 ? {} : { bbox: [least("west"), least("south"), most("east"), most("north")] }),
       },
     },
-  };
-}
-
-function rectangleOf({ west, south, east, north }: Box) {
-  return {
-    type: "Polygon" as const,
-    coordinates: [
-      [
-        [west, south],
-        [east, south],
-        [east, north],
-        [west, north],
-        [west, south],
-      ],
-    ],
   };
 }

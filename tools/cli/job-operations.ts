@@ -10,6 +10,7 @@ import { resourceName } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { sendMessage } from "../../shared/sqs/messages.ts";
 import { queueVariable } from "../../shared/sqs/queues.ts";
+import { jsonIn } from "../json-text.ts";
 
 /** A message in the parking queue. */
 interface ParkedMessage {
@@ -103,12 +104,7 @@ async function described(body: string, since: number, receiptHandle: string): Pr
 }
 
 function operationIdIn(body: string): string | undefined {
-  try {
-    return jobMessage.safeParse(JSON.parse(body)).data?.operationId;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return jobMessage.safeParse(jsonIn(body)).data?.operationId;
 }
 
 /**

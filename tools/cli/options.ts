@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { isCalendarDate } from "../../shared/calendar.ts";
 import { bbox } from "../import/density/box.ts";
 import { problemText } from "../import/schema-problems.ts";
 
@@ -34,6 +35,12 @@ export function wholeNumber(least: number, most: number) {
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+}
+
+/** A date, `YYYY-MM-DD`. */
+export function dateOf(text: string): string {
+  if (isCalendarDate(text)) return text;
+  throw new InvalidArgumentError("It must be a date of the calendar such as 2026-11-20.");
 }
 
 /** Where a service is, as every command of `ncs` is told: one of these. */

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { RootConstruct } from "constructs";
 import * as z from "zod";
 import { deployedSettings, forgottenSettings, keptSettings } from "../../infra/deployed-settings.ts";
@@ -6,6 +6,7 @@ import { keptContext } from "../../infra/kept-context.ts";
 import { type Settings, settingsIn } from "../../infra/settings.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { tableNamesOf } from "../../infra/table-names.ts";
+import { wholeNumber } from "./options.ts";
 import { type AccountQuotas, type Check, checksOf, firstToThrottle, streamsOf } from "./preflight-rules.ts";
 import type { Print } from "./print.ts";
 import { readTemplate } from "./template-file.ts";
@@ -18,6 +19,8 @@ interface PreflightOptions {
   readonly forget?: true;
 }
 
+const countOfRequests = wholeNumber(0, 9_999_999);
+
 const kept = z.record(z.string(), z.string()).default({});
 
 /** `ncs preflight`: compares the account's quotas, and what the tables bear, with what a stage can use of them. */
@@ -27,9 +30,9 @@ export function addPreflight(command: Command, print: Print): void {
     .option(
       "--densities <number>",
       "expected requests a second for densities and their summaries, of all callers",
-      countOf,
+      countOfRequests,
     )
-    .option("--others <number>", "expected requests a second of all others, of all callers", countOf)
+    .option("--others <number>", "expected requests a second of all others, of all callers", countOfRequests)
     .option(
       "--deployed <file>",
       "the template of the stage as it is deployed: refuses settings that forget its own",
@@ -62,11 +65,6 @@ async function refuseForgotten(file: string, settings: Settings): Promise<void> 
   throw new Error(
     `${forgotten.join("\n")}\nKeep what the stage needs in cdk.json, or let it go with --forget`,
   );
-}
-
-function countOf(text: string): number {
-  if (/^\d{1,7}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 /** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { unreadable } from "../../shared/import/unreadable.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { StoredRecord } from "../import/stored-records.ts";
+import { textOf } from "../json-text.ts";
 import { addListDensities } from "./list-densities.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
@@ -94,8 +93,6 @@ async function* storedIn(kind: RecordKind, options: StackOptions, note: Print): 
 
 async function linesIn(file: string | undefined): Promise<string[]> {
   if (file === undefined) return [];
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`--file: ${file} ${unreadable(error.code)}`);
-  });
+  const text = await textOf(file, `--file: ${file}`);
   return text.split("\n").flatMap((line) => line.trim() || []);
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { readJsonAs } from "../import/json-file.ts";
+import { jsonIn } from "../json-text.ts";
 import { templateSchema } from "./grants.ts";
 
 const textOfTemplate = z
@@ -9,15 +10,6 @@ const textOfTemplate = z
 
 /** The AWS CLI writes a template as an object, or as its text. */
 const templateFile = z.union([templateSchema, textOfTemplate], "must be a template of CloudFormation");
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 /** Reads a template of CloudFormation, as `cdk synth` writes it or `aws cloudformation get-template` prints it. */
 export async function readTemplate(path: string): Promise<z.output<typeof templateSchema>> {

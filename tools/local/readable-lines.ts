@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { websites } from "../../functions/areas.ts";
+import { jsonIn } from "../json-text.ts";
 import type { LogSink } from "./lambda/log-sink.ts";
 
 const logLine = z.looseObject({
@@ -67,14 +68,4 @@ const websiteOperations = new Set<string | undefined>(websites.map(({ operationI
 function isServedFile(line: string): boolean {
   const { data } = logLine.safeParse(jsonIn(line));
   return data?.status !== undefined && data.status < 400 && websiteOperations.has(data.operation);
-}
-
-function jsonIn(line: string): unknown {
-  if (!line.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

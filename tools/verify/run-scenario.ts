@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { send } from "../cli/login.ts";
+import { jsonIn } from "../json-text.ts";
 import type { Scenario } from "./scenarios.ts";
 
 /** What became of a scenario. */
@@ -92,14 +93,4 @@ function failureOf(scenario: Scenario, response: Response, text: string): string
 function isOtherForm({ headers }: Scenario, response: Response): boolean {
   const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
   return type !== "" && type !== "application/json" && (headers.accept ?? "").includes(type);
-}
-
-/** The value that a text is as JSON; undefined if it is none. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { send } from "../cli/login.ts";
-import { jsonIn, type Outcome } from "./run-scenario.ts";
+import { jsonIn } from "../json-text.ts";
+import type { Outcome } from "./run-scenario.ts";
 
 /** Milliseconds between two looks at an operation, and until one that has not ended is taken for lost. */
 const [lookMilliseconds, lostMilliseconds] = [1_000, 180_000];

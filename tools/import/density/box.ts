@@ -16,14 +16,18 @@ function isAtMostHalfAround({ west, east }: Box): boolean {
   return width > 0 && width <= 180;
 }
 
-/** The box as a GeoJSON geometry. */
-export function polygonOfBox({ west, south, east, north }: Box) {
-  const corners = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
+/** The corners of a box, counterclockwise from the south-west. */
+export function cornersOf({ west, south, east, north }: Box) {
+  return [
+    { latitude: south, longitude: west },
+    { latitude: south, longitude: east },
+    { latitude: north, longitude: east },
+    { latitude: north, longitude: west },
   ];
-  return { type: "Polygon", coordinates: [corners] };
+}
+
+/** The box as a GeoJSON geometry. */
+export function polygonOfBox(box: Box) {
+  const ring = cornersOf(box).map(({ latitude, longitude }) => [longitude, latitude]);
+  return { type: "Polygon" as const, coordinates: [[...ring, ...ring.slice(0, 1)]] };
 }

@@ -10,6 +10,7 @@ import { coverageOf } from "../../../functions/population-density/privacy/parts.
 import { hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { hourMilliseconds } from "../../../shared/calendar.ts";
+import { cornersOf } from "./box.ts";
 
 /** What is modelled of a box. */
 export interface ModelledDays {
@@ -37,13 +38,8 @@ export interface Layer {
  * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
  */
 export function modelDays(box: Box, { precision, dates, model }: ModelledDays): Iterable<CountedDay> {
-  const { west, south, east, north } = box;
-  const polygon = polygonOf([
-    { latitude: south, longitude: west },
-    { latitude: south, longitude: east },
-    { latitude: north, longitude: east },
-    { latitude: north, longitude: west },
-  ]);
+  const { west, east } = box;
+  const polygon = polygonOf(cornersOf(box));
   if (polygon === undefined || west > east || east - west > 180) {
     throw new RangeError("the box has no area or is too wide");
   }

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
+import { jsonIn } from "../../json-text.ts";
 import { listen } from "../../local/servers/listening-server.ts";
-import { jsonIn } from "../run-scenario.ts";
 import type { Plan } from "./plan.ts";
 import { valuesAt } from "./property-path.ts";
 

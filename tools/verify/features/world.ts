@@ -1,5 +1,5 @@
 import { send } from "../../cli/login.ts";
-import { jsonIn } from "../run-scenario.ts";
+import { jsonIn } from "../../json-text.ts";
 import type { DefinedOperation, Definition } from "./definitions.ts";
 import { CannotRun, inPlan } from "./ending.ts";
 import type { FeatureScenario } from "./parse-features.ts";

@@ -28,6 +28,7 @@ import { addToDataSet } from "../../../../functions/population-density/tiles/dat
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
+import { cornersOf } from "../box.ts";
 import { configuredDensities } from "../configured.ts";
 import type { ImportedExtent } from "../extent.ts";
 import { datesBefore } from "../generate-density.ts";
@@ -137,15 +138,9 @@ async function optionsOf(wanted: PopulationImport, publishing: Publishing): Prom
   };
 }
 
-function requireFewCells({ west, south, east, north }: Box, precision: number): void {
-  const corners = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-  ] as const;
-  const polygon = polygonOf(corners.map(([longitude, latitude]) => ({ longitude, latitude })));
-  if (polygon === undefined || west > east) {
+function requireFewCells(box: Box, precision: number): void {
+  const polygon = polygonOf(cornersOf(box));
+  if (polygon === undefined || box.west > box.east) {
     throw new ImportError(["--bbox: must have an area, and not cross the antimeridian"]);
   }
   if (countCells(polygon, precision, maxCells) > maxCells) {
