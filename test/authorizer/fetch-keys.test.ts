@@ -1,17 +1,16 @@
 import type { RequestListener } from "node:http";
 import { expect, test, vi } from "vitest";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
-import { countingServer, ellipticKey } from "../support/signed.ts";
+import { ellipticKey, serverOfTest } from "../support/signed.ts";
 
 const { jwk } = ellipticKey();
 
 /** Fetches from a server that answers in this way; says how that ended and how long it took. */
 async function fetchFrom(answer: RequestListener) {
-  const server = await countingServer(answer);
+  const server = await serverOfTest(answer);
   const started = performance.now();
   const [fetched] = await Promise.allSettled([fetchKeys(server.url)]);
   const milliseconds = performance.now() - started;
-  await server.close();
   return { fetched, milliseconds, requests: server.requests() };
 }
 
@@ -65,14 +64,13 @@ test.each(Object.entries(refused))("the authorizer rejects %s and does not ask a
 });
 
 test("the authorizer rejects every redirect and does not follow it", async () => {
-  const elsewhere = await countingServer(answering(200, JSON.stringify({ keys: [jwk] })));
+  const elsewhere = await serverOfTest(answering(200, JSON.stringify({ keys: [jwk] })));
 
   const answers = await Promise.all(
     [301, 302, 303, 307, 308].map((status) =>
       fetchFrom(answering(status, "", { location: `${elsewhere.url}/keys` })),
     ),
   );
-  await elsewhere.close();
 
   expect(answers.map(({ fetched }) => fetched?.status)).toEqual(Array(5).fill("rejected"));
   expect(elsewhere.requests()).toBe(0);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { callerOf } from "../../functions/authorizer/verify.ts";
 import { anyText } from "../support/any-text.ts";
-import { countingServer, hmacWith, signedBy, tokenOf } from "../support/signed.ts";
+import { hmacWith, serverOfTest, signedBy, tokenOf } from "../support/signed.ts";
 import {
   foreignHeader,
   type Members,
@@ -170,7 +170,7 @@ describe("our token, refused", () => {
   });
 
   test("the authorizer ignores keys and key addresses in the header of a token, and fetches nothing", async () => {
-    const server = await countingServer((_, response) => {
+    const server = await serverOfTest((_, response) => {
       response.end(JSON.stringify({ keys: [{ ...stranger.jwk, kid: "fetched" }] }));
     });
     const brought: Members[] = [
@@ -185,7 +185,6 @@ describe("our token, refused", () => {
       brought.map((header) => verify(tokenOf({ ...ownHeader, ...header }, ownClaims, signedBy(stranger)))),
     );
     const good = await verify(ownToken({}, { jku: server.url, x5u: server.url }));
-    await server.close();
 
     expect(callers.every((caller) => caller === undefined)).toBe(true);
     expect(good).toBeDefined();

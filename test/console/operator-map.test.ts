@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FeatureCollection, Geometry } from "geojson";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { selfSignedCertificate } from "../support/certificate.ts";
+import certificate from "../support/certificate.json" with { type: "json" };
 import { findChromium, startChromium } from "../support/chromium.ts";
 import { mapArchive } from "../support/map-archive.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
@@ -119,7 +119,7 @@ interface MapHost {
 /** Starts a host with a style and an archive of tiles, which answers ranges, and pages of any origin. */
 async function startMapHost(): Promise<MapHost> {
   const asked: MapHost["asked"] = [];
-  const server = createServer(selfSignedCertificate(["localhost"], ["127.0.0.1"]), (request, response) => {
+  const server = createServer({ key: certificate.key, cert: certificate.cert }, (request, response) => {
     const { origin } = host;
     const files = new Map([
       ["/style.json", Buffer.from(JSON.stringify(styleAt(origin)))],

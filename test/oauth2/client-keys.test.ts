@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { keysOf } from "../../functions/oauth2/client-keys.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
-import { countingServer, ellipticKey } from "../support/signed.ts";
+import { ellipticKey, serverOfTest } from "../support/signed.ts";
 
 const { jwk } = ellipticKey("remote-1");
 const keySet = JSON.stringify({ keys: [jwk] });
@@ -31,10 +31,9 @@ test.each([
 ])(
   "the token endpoint tells a failure that may pass from an address that is wrong, which answers with %s",
   async (_, status, body, expected) => {
-    const server = await countingServer((_request, response) => response.writeHead(status).end(body));
+    const server = await serverOfTest((_request, response) => response.writeHead(status).end(body));
 
     expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual(expected);
-    await server.close();
   },
 );
 
@@ -47,7 +46,7 @@ test("the token endpoint does not know the keys of an address where nobody liste
 
 test("the token endpoint asks an address that failed again after five seconds, and keeps the keys that it has then", async () => {
   let isDown = true;
-  const server = await countingServer((_, response) => response.writeHead(isDown ? 503 : 200).end(keySet));
+  const server = await serverOfTest((_, response) => response.writeHead(isDown ? 503 : 200).end(keySet));
   const read = () => keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1");
 
   expect(await read()).toBe(unknown);
@@ -61,14 +60,13 @@ test("the token endpoint asks an address that failed again after five seconds, a
   vi.advanceTimersByTime(59_999);
   expect(await read()).toEqual([jwk]);
   expect(server.requests()).toBe(2);
-  await server.close();
 });
 
 test.each([200, 404, 503])(
   "the token endpoint asks an address that answers %i at most once in five seconds, also with CACHE_SECONDS 0",
   async (status) => {
     vi.stubEnv("CACHE_SECONDS", "0");
-    const server = await countingServer((_, response) => response.writeHead(status).end(keySet));
+    const server = await serverOfTest((_, response) => response.writeHead(status).end(keySet));
     const read = (kid: string) => keysOf({ ...client, jwksUri: `${server.url}/keys` }, kid);
 
     for (const kid of ["remote-1", "unknown", "remote-1"]) await read(kid);
@@ -78,7 +76,6 @@ test.each([200, 404, 503])(
     vi.advanceTimersByTime(1);
     await read("remote-1");
     expect(server.requests()).toBe(2);
-    await server.close();
   },
 );
 
@@ -89,14 +86,13 @@ test.each([
 ])("the token endpoint refuses a whole key set with an RSA key of exponent %s", async (_, e) => {
   const { n } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
   const keys = [jwk, { kty: "RSA", kid: "weak", n, e }];
-  const server = await countingServer((_request, response) => response.end(JSON.stringify({ keys })));
+  const server = await serverOfTest((_request, response) => response.end(JSON.stringify({ keys })));
   expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual([]);
-  await server.close();
 });
 
 test("the token endpoint keeps keys for ten minutes after their address fails, and knows no others meanwhile", async () => {
   let status = 200;
-  const server = await countingServer((_, response) => response.writeHead(status).end(keySet));
+  const server = await serverOfTest((_, response) => response.writeHead(status).end(keySet));
   const read = (kid?: string) => keysOf({ ...client, jwksUri: `${server.url}/keys` }, kid);
 
   await read();
@@ -115,7 +111,6 @@ test("the token endpoint keeps keys for ten minutes after their address fails, a
   status = 404;
   vi.advanceTimersByTime(60_000);
   expect(await read("remote-1")).toEqual([]);
-  await server.close();
 });
 
 test("the token endpoint finds no keys at an address that it must not ask", async () => {

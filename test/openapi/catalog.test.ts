@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
-import { handler } from "../../functions/openapi/catalog.ts";
-import { readEventFile } from "../../tools/event-files.ts";
 import { call } from "../support/client.ts";
-import { captureOutput } from "../support/pipeline.ts";
 import { sharedService } from "../support/service.ts";
 
 const path = "/.well-known/api-catalog";
@@ -59,17 +56,6 @@ test("the catalogue links each API to its documents, and the OpenAPI document an
   const { status, headers } = await call("/openapi.json");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
-});
-
-test("the catalogue has the stage in its links when the caller's address has it", async () => {
-  const { event } = await readEventFile("events/openapi/catalog.200-regional-address.json");
-  const output = captureOutput();
-  const answered = await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
-  const [itself] = catalog.parse(JSON.parse(answered.body)).linkset;
-
-  const address = "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live";
-  expect(itself?.anchor).toBe(`${address}${path}`);
-  expect(itself?.item?.map(({ href }) => href)).toContain(`${address}/populationdensitydata`);
 });
 
 test("HEAD /.well-known/api-catalog is answered with the headers of GET and no body (RFC 9727, section 2)", async () => {

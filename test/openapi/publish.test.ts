@@ -102,27 +102,6 @@ test("the first server of the document in a local run is its address, over http"
   expect(urls).toEqual([sharedService.url, local]);
 });
 
-test("the first server of the document has the stage at the regional address, over https", async () => {
-  const event = await eventIn("publish.200-regional-address");
-  expect(await serversFor(event)).toEqual([
-    "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/live",
-    local,
-  ]);
-});
-
-test.each([
-  ["/openapi.json", "https://api.example.com"],
-  ["/network/openapi.json", "https://api.example.com/network"],
-  ["/network/v1/openapi.json", "https://api.example.com/network/v1"],
-])(
-  "the first server of the document at a custom domain has the base path of %s and no stage",
-  async (asked, address) => {
-    const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
-    const urls = await serversFor({ ...event, requestContext: { ...requestContext, path: asked } });
-    expect(urls).toEqual([address, local]);
-  },
-);
-
 test("the first server of the document ignores headers about host and scheme", async () => {
   const event = await eventIn("publish.200-custom-domain");
   const headers = {
@@ -133,12 +112,6 @@ test("the first server of the document ignores headers about host and scheme", a
     "X-Forwarded-Proto": "http",
   };
   expect(await serversFor({ ...event, headers })).toEqual(["https://api.example.com", local]);
-});
-
-test("the document has only its own servers when the event names no host", async () => {
-  const { requestContext, ...event } = await eventIn("publish.200-custom-domain");
-  const { domainName: _, ...unnamed } = requestContext;
-  expect(await serversFor({ ...event, requestContext: unnamed })).toEqual([local]);
 });
 
 test("the document has a server once when the caller used one of its own", async () => {

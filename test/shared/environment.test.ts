@@ -119,35 +119,36 @@ describe("an entry of TRUSTED_ISSUERS", () => {
     },
   );
 
-  test.each<[applicationWhen: object, problem: string]>([
-    [{ claim: "idtyp" }, "applicationWhen.equals of entry 1 is missing or malformed"],
-    [{ claim: "idtyp", equals: true }, "applicationWhen.equals of entry 1 is missing or malformed"],
-    [{ claim: "", equals: "app" }, "applicationWhen.claim of entry 1 is missing or malformed"],
+  const app = { claim: "idtyp", equals: "app" };
+  test.each<[members: object, problem: string]>([
+    [{ applicationWhen: { claim: "idtyp" } }, "applicationWhen.equals of entry 1 is missing or malformed"],
     [
-      { claim: "idtyp", equal: "app" },
+      { applicationWhen: { ...app, equals: true } },
+      "applicationWhen.equals of entry 1 is missing or malformed",
+    ],
+    [{ applicationWhen: { ...app, claim: "" } }, "applicationWhen.claim of entry 1 is missing or malformed"],
+    [
+      { applicationWhen: { claim: "idtyp", equal: "app" } },
       "applicationWhen of entry 1 has an unknown member; the nearest name is equals",
     ],
-  ])(
-    "a function refuses an entry of TRUSTED_ISSUERS whose applicationWhen is %j",
-    (applicationWhen, problem) => {
-      expect(problemWith({ applicationWhen })).toBe(problem);
-    },
-  );
-
-  test.each([
-    ["applicationOnly", "applicationsOnly"],
-    ["subscriptionclaim", "subscriptionClaim"],
-    ["scope", "scopeClaim"],
-    ["jwks_uri", "jwksUri"],
-    ["client_id", "clientClaim"],
-  ])(
-    "a function refuses an entry of TRUSTED_ISSUERS with the member %s, and names %s",
-    (mistyped, nearest) => {
-      expect(problemWith({ [mistyped]: "line" })).toBe(
-        `entry 1 has an unknown member; the nearest name is ${nearest}`,
-      );
-    },
-  );
+    [{ applicationOnly: "line" }, "entry 1 has an unknown member; the nearest name is applicationsOnly"],
+    [{ subscriptionclaim: "line" }, "entry 1 has an unknown member; the nearest name is subscriptionClaim"],
+    [{ scope: "line" }, "entry 1 has an unknown member; the nearest name is scopeClaim"],
+    [{ jwks_uri: "line" }, "entry 1 has an unknown member; the nearest name is jwksUri"],
+    [{ client_id: "line" }, "entry 1 has an unknown member; the nearest name is clientClaim"],
+    [
+      { applicationsOnly: true, applicationWhen: app },
+      "entry 1 must not have both applicationsOnly and applicationWhen",
+    ],
+    [
+      { applicationsOnly: false, applicationWhen: app },
+      "entry 1 must not have both applicationsOnly and applicationWhen",
+    ],
+    [{ clientClaim: "sub" }, "clientClaim of entry 1 must not be sub"],
+    [{ jwksUri: "http://op.example/jwks" }, "jwksUri of entry 1 must be https"],
+  ])("a function refuses an entry of TRUSTED_ISSUERS with %j, and says: %s", (members, problem) => {
+    expect(problemWith(members)).toBe(problem);
+  });
 
   test.each(["__proto__", "42"])(
     "a function refuses an entry of TRUSTED_ISSUERS with the member %s",
@@ -159,21 +160,6 @@ describe("an entry of TRUSTED_ISSUERS", () => {
       expect(problemOf(text)).toMatch(/^entry 1 has an unknown member/);
     },
   );
-
-  test.each<[problem: string, members: object]>([
-    [
-      "entry 1 must not have both applicationsOnly and applicationWhen",
-      { applicationsOnly: true, applicationWhen: { claim: "idtyp", equals: "app" } },
-    ],
-    [
-      "entry 1 must not have both applicationsOnly and applicationWhen",
-      { applicationsOnly: false, applicationWhen: { claim: "idtyp", equals: "app" } },
-    ],
-    ["clientClaim of entry 1 must not be sub", { clientClaim: "sub" }],
-    ["jwksUri of entry 1 must be https", { jwksUri: "http://op.example/jwks" }],
-  ])("a function reports that %s", (problem, members) => {
-    expect(problemWith(members)).toBe(problem);
-  });
 
   test.each([
     ["", "it is not JSON"],

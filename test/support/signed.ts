@@ -1,17 +1,6 @@
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-} from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
-import { join } from "node:path";
-import * as z from "zod";
-import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { keptFolder } from "../../tools/build-cache.ts";
+import { onTestFinished } from "vitest";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 /** A key pair with the public half as a key set lists it. */
@@ -31,34 +20,9 @@ export function ellipticKey(kid: string = crypto.randomUUID()): KeyPair {
   return pairOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey, kid, "ES256");
 }
 
-/** A key for RS256, another one for each call in this file. */
+/** A fresh key for RS256. */
 export function rsaKey(kid: string = crypto.randomUUID()): KeyPair {
-  unusedRsaKeys ??= keptRsaKeys();
-  const next = unusedRsaKeys.pop();
-  return pairOf(next === undefined ? newRsaKey() : createPrivateKey(next), kid, "RS256");
-}
-
-/** As PEM. Tests of one file need fewer. */
-let unusedRsaKeys: string[] | undefined;
-const rsaKeyCount = 12;
-
-const newRsaKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-
-/** Keys that are kept from run to run: making one takes a tenth of a second. */
-function keptRsaKeys(): string[] {
-  const folder = temporaryFolder("network-capabilities-keys-");
-  const file = join(folder.path, "keys.json");
-  try {
-    const kept = keptFolder("rsa-keys", { sources: ["test/support/signed.ts"] });
-    if (!kept.restore(folder.path)) {
-      const keys = Array.from({ length: rsaKeyCount }, newRsaKey);
-      writeFileSync(file, JSON.stringify(keys.map((key) => key.export({ type: "pkcs8", format: "pem" }))));
-      kept.keep(folder.path);
-    }
-    return z.array(z.string()).parse(JSON.parse(readFileSync(file, "utf8")));
-  } finally {
-    folder.remove();
-  }
+  return pairOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey, kid, "RS256");
 }
 
 /**
@@ -91,4 +55,11 @@ export async function countingServer(
     answer(request, response);
   });
   return { ...(await listen(server, 0)), requests: () => requests };
+}
+
+/** A server that counts its requests, and is closed after the test that opens it. */
+export async function serverOfTest(answer: RequestListener): ReturnType<typeof countingServer> {
+  const server = await countingServer(answer);
+  onTestFinished(() => server.close());
+  return server;
 }

@@ -1,46 +1,8 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isRetryable } from "../../../shared/aws/clients.ts";
-
-/** The error that the server answers with. */
-const answer = { status: 500, type: "", code: "" };
-
-const server = createServer((request, response) => {
-  request.resume().on("end", () => {
-    const headers = answer.code === "" ? {} : { "x-amzn-query-error": `${answer.code};Sender` };
-    response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0", ...headers });
-    response.end(JSON.stringify({ __type: answer.type, message: "no" }));
-  });
-});
-let client: SQSClient;
-
-beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  client = new SQSClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    region: "eu-west-1",
-    credentials: { accessKeyId: "a", secretAccessKey: "b" },
-    maxAttempts: 1,
-  });
-});
-afterAll(() => {
-  client.destroy();
-  server.closeAllConnections();
-  server.close();
-});
-
-/** The error that the SDK throws for an answer of SQS. */
-async function reported(status: number, type: string, code = ""): Promise<unknown> {
-  Object.assign(answer, { status, type, code });
-  return await client.send(new ListQueuesCommand({})).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
+import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
+import { serverOfTest } from "../../support/signed.ts";
 
 test.each([
   [true, 403, "com.amazonaws.sqs#RequestThrottled", "RequestThrottled"],
@@ -61,7 +23,21 @@ test.each([
   [false, 400, "com.amazonaws.sqs#InvalidMessageContents", ""],
   [false, 403, "AccessDeniedException", ""],
 ])("an error of SQS is retryable (%j): %d %s %s", async (isTemporary, status, type, code) => {
-  const error = await reported(status, type, code);
+  const { url: endpoint } = await serverOfTest((request, response) => {
+    request.resume().on("end", () => {
+      const headers = code === "" ? {} : { "x-amzn-query-error": `${code};Sender` };
+      response.writeHead(status, { "content-type": "application/x-amz-json-1.0", ...headers });
+      response.end(JSON.stringify({ __type: type, message: "no" }));
+    });
+  });
+  const client = new SQSClient({
+    endpoint,
+    region: "eu-west-1",
+    credentials: embeddedCredentials,
+    maxAttempts: 1,
+  });
+  const error: unknown = await client.send(new ListQueuesCommand({})).catch((reason: unknown) => reason);
+  client.destroy();
   expect(error).toBeInstanceOf(Error);
   expect(isRetryable(error)).toBe(isTemporary);
 });

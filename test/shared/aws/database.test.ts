@@ -20,7 +20,7 @@ import { tableVariable, withSchema } from "../../../shared/table.ts";
 import { openMeteredDatabase } from "../../../tools/local/servers/metered-database.ts";
 import { useTables } from "../../support/database.ts";
 import { captureOutput } from "../../support/pipeline.ts";
-import { countingServer } from "../../support/signed.ts";
+import { serverOfTest } from "../../support/signed.ts";
 
 const signal = AbortSignal.timeout(600_000);
 setMaxListeners(0, signal);
@@ -184,7 +184,7 @@ describe("a faulty DynamoDB", () => {
 
   /** A server with these answers, and the module with a client of it. */
   async function facing(answer: RequestListener) {
-    const server = await countingServer(answer);
+    const server = await serverOfTest(answer);
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
     vi.stubEnv("DEADLINE_FACTOR", "1");
     const database = await import("../../../shared/aws/database.ts");
@@ -225,7 +225,6 @@ describe("a faulty DynamoDB", () => {
       const { server, database } = await facing(answer);
 
       const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
-      await server.close();
 
       expect(error).toBe("Unavailable");
       expect(milliseconds).toBeLessThan(5_000);
@@ -234,8 +233,9 @@ describe("a faulty DynamoDB", () => {
   );
 
   test("a query fails as Unavailable within five seconds when no server listens", async () => {
-    const { server, database } = await facing(() => {});
-    await server.close();
+    vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9");
+    vi.stubEnv("DEADLINE_FACTOR", "1");
+    const database = await import("../../../shared/aws/database.ts");
 
     const reading = database.queryPartition(rows, "c", signal);
     const { error, milliseconds } = await endOf(reading);
@@ -249,7 +249,6 @@ describe("a faulty DynamoDB", () => {
     const { server, database } = await facing(() => {});
 
     const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
-    await server.close();
 
     expect(error).toBe("Unavailable");
     expect(milliseconds).toBeLessThan(5_000);
@@ -263,11 +262,10 @@ describe("a faulty DynamoDB", () => {
     ["does not answer", () => {}],
     ["does not finish its answer", endless],
   ])("a read fails as Unavailable once its signal is aborted when DynamoDB %s", async (_, answer) => {
-    const { server, database } = await facing(answer);
+    const { database } = await facing(answer);
 
     const reading = database.getItem(items, { address: "a" }, AbortSignal.timeout(300));
     const { error, milliseconds } = await endOf(reading);
-    await server.close();
 
     expect(error).toBe("Unavailable");
     expect(milliseconds).toBeLessThan(3_000);
@@ -275,14 +273,13 @@ describe("a faulty DynamoDB", () => {
 
   test("a read returns the item when only the first answer is lost", async () => {
     let requests = 0;
-    const { server, database } = await facing((request, response) => {
+    const { database } = await facing((request, response) => {
       requests++;
       if (requests === 1) request.socket.destroy();
       else answering(200, '{"Item":{"address":{"S":"a"}}}')(request, response);
     });
 
     const item = await database.getItem(items, { address: "a" }, signal);
-    await server.close();
 
     expect(item).toEqual({ address: "a" });
   });
@@ -310,14 +307,13 @@ describe("a faulty DynamoDB", () => {
     ];
     const last = '{"Items":[{"name":{"S":"d"},"filling":{"S":""}}]}';
     const starts: unknown[] = [];
-    const { server, database } = await facing(async (request, response) => {
+    const { database } = await facing(async (request, response) => {
       const query = z.looseObject({}).parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
       starts.push(query.ExclusiveStartKey);
       answering(200, pages[starts.length - 1] ?? last)(request, response);
     });
 
     const found = await database.queryPartition(rows, "c", signal);
-    await server.close();
 
     expect(found).toEqual([{ name: "d", filling: "" }]);
     expect(starts).toEqual([undefined, { name: { S: "b" } }, { name: { S: "c" } }]);
@@ -325,7 +321,7 @@ describe("a faulty DynamoDB", () => {
 
   test("a batch asks for unprocessed keys again until all are read", async () => {
     const requested: unknown[][] = [];
-    const { server, database } = await facing(async (request, response) => {
+    const { database } = await facing(async (request, response) => {
       const batch = z.object({
         RequestItems: z.record(z.string(), z.object({ Keys: z.array(z.unknown()) })),
       });
@@ -345,14 +341,13 @@ describe("a faulty DynamoDB", () => {
 
     const keys = ["a", "b", "c"].map((name) => ({ name }));
     const found = await database.getItems(rows, keys, signal);
-    await server.close();
 
     expect(found.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     expect(requested.map(({ length }) => length)).toEqual([3, 3, 2, 1]);
   });
 
   test("a batch stops once its signal is aborted when keys stay unprocessed", async () => {
-    const { server, database } = await facing(async (request, response) => {
+    const { database } = await facing(async (request, response) => {
       const { RequestItems } = z
         .looseObject({})
         .parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
@@ -361,17 +356,15 @@ describe("a faulty DynamoDB", () => {
 
     const reading = database.getItems(rows, [{ name: "a" }], AbortSignal.timeout(300));
     const { error } = await endOf(reading);
-    await server.close();
 
     // Aborted in the pause between two calls, or during a call.
     expect(["AbortError", "Unavailable"]).toContain(error);
   });
 
   test("a batch fails as Unavailable when an answer has neither items nor unprocessed keys", async () => {
-    const { server, database } = await facing(answering(200, "{}"));
+    const { database } = await facing(answering(200, "{}"));
 
     const { error } = await endOf(database.getItems(rows, [{ name: "a" }], signal));
-    await server.close();
 
     expect(error).toBe("Unavailable");
   });
@@ -382,7 +375,6 @@ describe("a faulty DynamoDB", () => {
       const { server, database } = await facing(refusing(name));
 
       const { error } = await endOf(database.getItem(items, { address: "a" }, signal));
-      await server.close();
 
       expect(error).toBe(name);
       expect(server.requests()).toBe(1);

@@ -8,23 +8,6 @@ afterEach(() => vi.unstubAllEnvs());
 
 const allowed = "https://app.example";
 
-test("a response adds no header while no origin is allowed", () => {
-  for (const list of [undefined, ""]) {
-    vi.stubEnv("CORS_ORIGINS", list);
-    expect(withCors({ link: "<a>" }, allowed)).toEqual({ link: "<a>" });
-  }
-});
-
-test("a response names only the origin of the request when it is allowed", () => {
-  vi.stubEnv("CORS_ORIGINS", originsPattern(["https://other.example", allowed]));
-  expect(withCors({ link: "<a>" }, allowed)).toEqual({
-    link: "<a>",
-    vary: "origin",
-    "access-control-allow-origin": allowed,
-    "access-control-expose-headers": exposedHeaders,
-  });
-});
-
 test.each(["https://evil.example", "null", `${allowed}.evil.example`, undefined])(
   "a response adds nothing but vary for the origin %s",
   (origin) => {

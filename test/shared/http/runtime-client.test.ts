@@ -162,11 +162,6 @@ const badReaders: Readonly<Record<string, Reader>> = {
     response.destroy();
     await forever;
   },
-  "vanishes while it reads": async (response) => {
-    await once(response, "data");
-    response.destroy();
-    await forever;
-  },
   "stops reading, and vanishes": async (response) => {
     await once(response, "data");
     response.pause();

@@ -73,23 +73,6 @@ describe("log", () => {
   const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
   const lines = () => linesOf(written());
 
-  test("an endpoint logs one line for each request with its operation, status and a hash of the caller", async () => {
-    const client = crypto.randomUUID();
-    await askGuarded({ authorizer: authorizerContext({ client }), headers: { "x-correlator": "c-9" } });
-    await askGuarded({
-      authorizer: authorizerContext({ client }),
-      headers: { "x-correlator": "c-9" },
-      body: "[]",
-    });
-
-    const [answered, refused, ...more] = lines();
-    expect(more).toEqual([]);
-    expect(answered).toMatchObject({ id: "NCS-001", operation: "say", status: 200, correlator: "c-9" });
-    expect(refused).toMatchObject({ id: "NCS-001", status: 400, code: "INVALID_ARGUMENT" });
-    expect(answered?.caller).toBe(refused?.caller);
-    expect(written()).not.toContain(client);
-  });
-
   const itself: Record<string, unknown> = { phone };
   itself.itself = itself;
 

@@ -126,19 +126,3 @@ test("a streamed endpoint keeps nothing of a response that has been sent, for wh
     expect(reader.deref() === undefined).toBe(true);
   });
 });
-
-test("a streamed endpoint gives up when its time ends between two chunks", async () => {
-  const late = async function* () {
-    yield Buffer.from("[");
-    // The timer of the body, which is shorter, ends first.
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    yield* notes(50);
-  };
-  const { fault } = await calling(async ({ stream }) => stream(200, late()), eventOf(), {
-    remainingMilliseconds: 500,
-    read: (chunks: readonly Uint8Array[]) =>
-      Buffer.concat(chunks).length > 1_024 ? new Promise<void>(() => {}) : Promise.resolve(),
-  });
-  expect(fault).toMatchObject({ name: "CallerTooSlow" });
-  expect(lines("NCS-006")).toHaveLength(1);
-});

@@ -15,11 +15,11 @@ import {
 import { expect } from "vitest";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import { type PostOptions, post } from "../../../shared/sinks/post.ts";
-import { selfSignedCertificate } from "../../support/certificate.ts";
+import certificateFile from "../../support/certificate.json" with { type: "json" };
 
 const allowed = parseAllowedNetworks("127.0.0.0/8:1-65535") ?? [];
 /** Of no authority that Node.js knows. */
-export const certificate = selfSignedCertificate(["localhost", "sink.example.com"], ["127.0.0.1"]);
+export const certificate = { key: certificateFile.key, cert: certificateFile.cert };
 const running: TcpServer[] = [];
 
 /** Ends all servers that a test has started. */

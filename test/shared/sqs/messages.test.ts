@@ -1,26 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type * as Queue from "../../../shared/sqs/messages.ts";
-import { type Harness, openHarness } from "../../support/jobs.ts";
+import { useHarness } from "../../support/use-harness.ts";
 
 const queue = "density-jobs";
 const message = { version: 1, operationId: "a" };
 
-let harness: Harness;
+const { harness } = useHarness();
 let queues: typeof Queue;
-
 beforeAll(async () => {
-  harness = await openHarness();
   queues = await import("../../../shared/sqs/messages.ts");
 });
-afterAll(() => harness.close());
-afterEach(async () => {
-  harness.queues.inject();
-  await harness.purge(queue);
-});
+afterEach(() => harness().purge(queue));
 
 const signal = () => AbortSignal.timeout(10_000);
 const send = (within = signal()) => queues.sendMessage(queue, message, within);
-const received = async () => (await harness.receive(queue)).Records;
+const received = async () => (await harness().receive(queue)).Records;
 
 /** The error that a call rejects with; undefined if it does not. */
 async function errorOf(calling: Promise<void>): Promise<unknown> {
@@ -38,7 +32,7 @@ test("a message that is sent is received unchanged", async () => {
 test("sending fails with the name of the variable when the queue has no address", async () => {
   vi.stubEnv("QUEUE_DENSITY_JOBS", "");
   const error = await errorOf(send());
-  vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
+  vi.stubEnv("QUEUE_DENSITY_JOBS", harness().addressOf(queue));
   expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
 });
 
@@ -46,7 +40,7 @@ test("sending fails with the name of the variable when the queue has no address"
 const hide = async (seconds: number) => {
   const [record] = await received();
   await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
-  return harness.queues.calls.at(-1)?.parameters.VisibilityTimeout;
+  return harness().queues.calls.at(-1)?.parameters.VisibilityTimeout;
 };
 
 test("a worker hides a message for its time and no longer", async () => {
@@ -73,7 +67,7 @@ test.each([
   ["refuses", "refuse"],
   ["loses its answer", "lose"],
 ] as const)("sending fails as Unavailable when SQS %s", async (_, behaviour) => {
-  harness.queues.inject(() => behaviour);
+  harness().queues.inject(() => behaviour);
   expect(await errorOf(send())).toMatchObject({
     name: "Unavailable",
     message: expect.stringMatching(/^SQS: \w+$/),
@@ -82,23 +76,23 @@ test.each([
 
 test("a message is sent again when an answer is lost", async () => {
   let calls = 0;
-  harness.queues.inject(() => (++calls === 1 ? "lose" : "pass"));
+  harness().queues.inject(() => (++calls === 1 ? "lose" : "pass"));
   await send();
   expect(calls).toBe(2);
   expect((await received()).length).toBeGreaterThanOrEqual(1);
 });
 
 test("sending fails as Unavailable once its signal is aborted", async () => {
-  harness.queues.inject(() => new Promise(() => {}));
+  harness().queues.inject(() => new Promise(() => {}));
   const started = performance.now();
   expect(await errorOf(send(AbortSignal.timeout(200)))).toMatchObject({ name: "Unavailable" });
   expect(performance.now() - started).toBeLessThan(3_000);
 });
 
 test("sending fails, not as Unavailable, when the queue does not exist", async () => {
-  vi.stubEnv("QUEUE_DENSITY_JOBS", `${harness.addressOf(queue)}-not-there`);
+  vi.stubEnv("QUEUE_DENSITY_JOBS", `${harness().addressOf(queue)}-not-there`);
   const error = await errorOf(send());
-  vi.stubEnv("QUEUE_DENSITY_JOBS", harness.addressOf(queue));
+  vi.stubEnv("QUEUE_DENSITY_JOBS", harness().addressOf(queue));
   expect(error).toBeInstanceOf(Error);
   expect(error).not.toMatchObject({ name: "Unavailable" });
 });

@@ -1,37 +1,26 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { recoverySeconds, type work as Work } from "../../../shared/sqs/worker.ts";
-import { type Harness, openHarness, run } from "../../support/jobs.ts";
-import { captureOutput } from "../../support/pipeline.ts";
+import { run } from "../../support/jobs.ts";
+import { useHarness } from "../../support/use-harness.ts";
 
 const queue = "density-jobs";
 const schema = z.object({ name: z.string() });
 
-let harness: Harness;
+const { harness, output } = useHarness();
 let work: typeof Work;
 let unavailable: () => Error;
-let output: ReturnType<typeof captureOutput>;
-
 beforeAll(async () => {
-  harness = await openHarness();
   ({ work } = await import("../../../shared/sqs/worker.ts"));
   const { Unavailable } = await import("../../../shared/errors.ts");
   unavailable = () => new Unavailable("Something", "TimeoutError");
 });
-afterAll(() => harness.close());
-beforeEach(() => {
-  output = captureOutput();
-});
-afterEach(async () => {
-  output.stop();
-  harness.queues.inject();
-  await harness.purge(queue);
-});
+afterEach(() => harness().purge(queue));
 
 /** Messages with these bodies, received in one batch in this order. */
 async function batchOf(...texts: readonly string[]) {
-  await harness.send(queue, ...texts);
-  const batch = await harness.receive(queue);
+  await harness().send(queue, ...texts);
+  const batch = await harness().receive(queue);
   expect(batch.Records.map(({ body }) => body)).toEqual(texts);
   return batch;
 }
@@ -57,7 +46,7 @@ test("a worker reports no failure and hides no message when every message is ack
   }, batch);
   expect(kept).toEqual([]);
   expect(seen.sort()).toEqual(["a", "b", "c"]);
-  expect(batch.Records.flatMap((_, index) => harness.hidden(batch, index))).toEqual([]);
+  expect(batch.Records.flatMap((_, index) => harness().hidden(batch, index))).toEqual([]);
 });
 
 test("a worker keeps the messages that are not acknowledged and hides each for its time", async () => {
@@ -78,7 +67,7 @@ test("a worker keeps the messages that are not acknowledged and hides each for i
   }, batch);
 
   expect(kept).toEqual([1, 2, 3, 4, 5]);
-  const hidden = batch.Records.map((_, index) => harness.hidden(batch, index));
+  const hidden = batch.Records.map((_, index) => harness().hidden(batch, index));
   expect(hidden).toEqual([[], [700], [], [15], [0], [0], []]);
 });
 
@@ -89,15 +78,15 @@ test.each([
 ])("a worker hides a message with retryInSeconds %d for %i seconds", async (retryInSeconds, seconds) => {
   const batch = await named("a");
   expect(await keptOf(async () => ({ retryInSeconds }), batch)).toEqual([0]);
-  expect(harness.hidden(batch)).toEqual([seconds]);
+  expect(harness().hidden(batch)).toEqual([seconds]);
 });
 
 test("a worker keeps a message that it cannot hide, and logs NCS-031", async () => {
   const batch = await named("a");
-  harness.queues.inject(() => "refuse");
+  harness().queues.inject(() => "refuse");
   expect(await keptOf(async () => ({ retryInSeconds: 500 }), batch)).toEqual([0]);
-  expect(output.text()).toContain("NCS-031");
-  expect(output.text()).toContain("SQS: ");
+  expect(output().text()).toContain("NCS-031");
+  expect(output().text()).toContain("SQS: ");
 });
 
 test("a worker whose dependency is unavailable retries after 15 s at first and every 180 s later, for a day", () => {
@@ -114,7 +103,7 @@ test("a worker keeps a batch's messages and logs NCS-031 when one was deleted me
   const [first, ...others] = batch.Records;
   const forged = { Records: [...others, ...(first ? [{ ...first, receiptHandle: "gone" }] : [])] };
   expect(await keptOf(async () => ({ retryInSeconds: 500 }), forged)).toEqual([0, 1]);
-  expect(output.text()).toContain("NCS-031");
+  expect(output().text()).toContain("NCS-031");
 });
 
 test("a worker tells its handler when a message was sent, its receive count and a signal that aborts before the function times out", async () => {
@@ -141,7 +130,7 @@ test("a worker handles a message with an aborted signal when no time is left", a
   });
   expect(await run(handler, batch, 1_000)).toHaveLength(1);
   expect(isOver).toBe(true);
-  expect(harness.hidden(batch)).toEqual([300]);
+  expect(harness().hidden(batch)).toEqual([300]);
 });
 
 test("a worker logs the class and stack of a failure, never its message or the message's body", async () => {
@@ -150,8 +139,8 @@ test("a worker logs the class and stack of a failure, never its message or the m
   await keptOf(async ({ message }) => {
     throw new RangeError(`cannot do ${message.name}`);
   }, batch);
-  expect(output.text()).toContain("NCS-002");
-  expect(output.text()).toContain("NCS-030");
-  expect(output.text()).toContain("RangeError");
-  expect(output.text()).not.toContain(canary);
+  expect(output().text()).toContain("NCS-002");
+  expect(output().text()).toContain("NCS-030");
+  expect(output().text()).toContain("RangeError");
+  expect(output().text()).not.toContain(canary);
 });
