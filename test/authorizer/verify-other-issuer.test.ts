@@ -39,16 +39,12 @@ test("the authorizer reads the subscription from the claim that the operator nam
   expect(unnamed).not.toHaveProperty("subscription");
 });
 
-test.each([[42], [null], [""], [["sub-7"]], [{ id: "sub-7" }], [true]])(
+test.each([[42], [null], [""], ["s".repeat(129)], [["sub-7"]], [{ id: "sub-7" }], [true]])(
   "the authorizer refuses another issuer's token when its subscription claim is %j",
   async (line) => {
     expect(await verify(foreignToken({ line }))).toBeUndefined();
   },
 );
-
-test("the authorizer refuses another issuer's token when its subscription claim has 129 characters", async () => {
-  expect(await verify(foreignToken({ line: "s".repeat(129) }))).toBeUndefined();
-});
 
 const people: Record<string, Members> = {
   "whose subject is not its client": { sub: "ada" },
@@ -74,12 +70,6 @@ test.each(Object.entries(people))(
     expect(told).toEqual(["told"]);
   },
 );
-
-test("the authorizer accepts another issuer's token whose subject is its authorized party, as 2-legged", async () => {
-  const caller = await verify(foreignToken({ client_id: undefined, azp: "party", sub: "party" }));
-  expect(caller).toMatchObject({ client: "https://operator.example party" });
-  expect(caller).not.toHaveProperty("subscription");
-});
 
 test("the authorizer does not report a missing subscription when it refuses a token for another reason", async () => {
   const told: unknown[] = [];
@@ -120,12 +110,6 @@ describe("the token of an issuer with tokens for applications only", () => {
   test("the authorizer reads the subscription claim of an issuer with applications only, and refuses a malformed one", async () => {
     expect(await verifyTheirs({ line: "sub-7" })).toMatchObject({ subscription: "sub-7" });
     for (const line of [null, "", 42, ["sub-7"], {}]) expect(await verifyTheirs({ line })).toBeUndefined();
-  });
-
-  test("the authorizer refuses a token of an issuer with applications only without a subject or our audience", async () => {
-    for (const claims of [{ sub: "" }, { sub: undefined }, { sub: ["a"] }, { aud: "own-audience" }]) {
-      expect(await verifyTheirs(claims)).toBeUndefined();
-    }
   });
 });
 
