@@ -1,6 +1,7 @@
 import { createHash, type KeyObject, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import Provider, { type Adapter, type AdapterPayload, type Configuration, type JWK } from "oidc-provider";
+import Provider, { type Configuration, type JWK } from "oidc-provider";
+import { vi } from "vitest";
 import * as z from "zod";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { everyScope } from "./scopes.ts";
@@ -15,49 +16,26 @@ const redirectUri = "https://app.example/signed-in";
 /** The claim in which the provider names the subscription of a person. */
 export const subscriptionClaim = "https://operator.example/claims/subscription";
 
-/** An authorization server of an operator, on this machine: a certified OpenID provider with everything real. */
-export interface OidcProvider {
-  readonly issuer: string;
-  /** What an operator is told to look up: the provider's own metadata. */
-  discover(): Promise<{ readonly issuer: string; readonly jwks_uri: string }>;
-  /** A token of an application for itself (client credentials, signed with RS256). */
-  tokenOfApplication(wanted: TokenRequest): Promise<string>;
-  /** Tokens of a person who signs in to an application and agrees (authorization code with PKCE, ES256). */
-  tokensOfPerson(
-    wanted: TokenRequest & { readonly person: string },
-  ): Promise<{ readonly access_token: string; readonly id_token?: string | undefined }>;
-  close(): Promise<void>;
-}
-
-interface TokenRequest {
-  /** The client's id; the provider knows those it was opened with. */
-  readonly client: string;
-  readonly scope: string;
-  /** Our own service unless it is empty: then the token is opaque. */
-  readonly resource?: string | undefined;
-}
-
-interface OidcProviderOptions {
-  /** Client ids of applications that ask for themselves. */
-  readonly applications: readonly string[];
-  /** Client ids of applications that people sign in to. */
-  readonly apps: readonly string[];
-  /** The subscriptions of people by their names; a person who is not among them has none. */
-  readonly subscriptions: Readonly<Record<string, string>>;
-}
-
 const secretOf = (client: string) => `secret of ${client}, which is long enough`;
 const ttlSeconds = 3 * 86_400;
 
-/** Starts a provider on a free port of the loopback address. */
-export async function openOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
-  const adapter = memory();
+/** An authorization server of an operator, on this machine: a certified OpenID provider with everything real. */
+export type OidcProvider = Awaited<ReturnType<typeof openOidcProvider>>;
+
+/**
+ * Starts a provider on a free port of the loopback address. It knows the application `maps`, which asks for itself, and
+ * the application `wallet`, which people sign in to.
+ * @param subscriptions of people by their names; a person who is not among them has none.
+ */
+export async function openOidcProvider(subscriptions: Readonly<Record<string, string>>) {
   let handle: RequestListener = () => {};
   const server = createServer((request, response) => handle(request, response));
   const { url: issuer, close } = await listen(server, 0);
 
-  const keys = [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey())];
-  const provider = new Provider(issuer, configurationOf(options, adapter, keys));
+  // It warns that what it remembers is lost with it.
+  const warnings = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const provider = new Provider(issuer, configurationOf(subscriptions));
+  warnings.mockRestore();
   const answer = provider.callback();
   handle = (request, response) => {
     if (request.url?.startsWith("/interaction/")) void interact(provider, request, response);
@@ -66,48 +44,47 @@ export async function openOidcProvider(options: OidcProviderOptions): Promise<Oi
 
   return {
     issuer,
+    /** What an operator is told to look up: the provider's own metadata. */
     discover: async () => {
       const response = await fetch(`${issuer}/.well-known/openid-configuration`);
       return z.object({ issuer: z.string(), jwks_uri: z.string() }).parse(await response.json());
     },
-    tokenOfApplication: async (wanted) => {
-      const form = { grant_type: "client_credentials", scope: wanted.scope };
-      return (await tokens(issuer, wanted, form)).access_token;
+    /** A token of `maps` for itself (client credentials, signed with RS256); opaque unless it is for our service. */
+    tokenOfApplication: async (scope: string, { isForUs = true } = {}) => {
+      const resource = isForUs ? { resource: ourResource } : {};
+      const form = { grant_type: "client_credentials", scope, ...resource };
+      return (await tokens(issuer, "maps", form)).access_token;
     },
-    tokensOfPerson: async (wanted) => {
+    /** Tokens of a person who signs in to `wallet` and agrees (authorization code with PKCE, ES256). */
+    tokensOfPerson: async (person: string, scope: string) => {
       const verifier = randomBytes(32).toString("base64url");
-      const code = await codeOf(issuer, wanted, verifier);
+      const code = await codeOf(issuer, person, scope, verifier);
       const form = { grant_type: "authorization_code", code, code_verifier: verifier };
-      return await tokens(issuer, wanted, { ...form, redirect_uri: redirectUri });
+      return await tokens(issuer, "wallet", { ...form, redirect_uri: redirectUri, resource: ourResource });
     },
     close,
   };
 }
 
-function configurationOf(
-  { applications, apps, subscriptions }: OidcProviderOptions,
-  adapter: (model: string) => Adapter,
-  keys: JWK[],
-): Configuration {
+function configurationOf(subscriptions: Readonly<Record<string, string>>): Configuration {
   return {
-    adapter,
     clients: [
-      ...applications.map((client) => ({
-        client_id: client,
-        client_secret: secretOf(client),
+      {
+        client_id: "maps",
+        client_secret: secretOf("maps"),
         grant_types: ["client_credentials"],
         response_types: [],
         redirect_uris: [],
-      })),
-      ...apps.map((client) => ({
-        client_id: client,
-        client_secret: secretOf(client),
+      },
+      {
+        client_id: "wallet",
+        client_secret: secretOf("wallet"),
         grant_types: ["authorization_code"],
-        response_types: ["code" as const],
+        response_types: ["code"],
         redirect_uris: [redirectUri],
-      })),
+      },
     ],
-    jwks: { keys },
+    jwks: { keys: [privateJwkOf(rsaKey()), privateJwkOf(ellipticKey())] },
     cookies: { keys: ["the provider's own"] },
     ttl: {
       AccessToken: ttlSeconds,
@@ -135,7 +112,7 @@ function configurationOf(
           audience: "network-capabilities",
           accessTokenTTL: ttlSeconds,
           accessTokenFormat: "jwt",
-          jwt: { sign: { alg: apps.includes(client.clientId) ? "ES256" : "RS256" } },
+          jwt: { sign: { alg: client.clientId === "wallet" ? "ES256" : "RS256" } },
         }),
       },
     },
@@ -178,17 +155,13 @@ async function interact(
 }
 
 /** Goes through the provider's pages as a browser does, up to the code. */
-async function codeOf(
-  issuer: string,
-  { client, scope, resource = ourResource, person }: Parameters<OidcProvider["tokensOfPerson"]>[0],
-  verifier: string,
-): Promise<string> {
+async function codeOf(issuer: string, person: string, scope: string, verifier: string): Promise<string> {
   const query = new URLSearchParams({
-    client_id: client,
+    client_id: "wallet",
     response_type: "code",
     redirect_uri: redirectUri,
     scope,
-    resource,
+    resource: ourResource,
     login_hint: person,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
@@ -216,41 +189,17 @@ const tokenAnswer = z.object({ access_token: z.string(), id_token: z.string().op
 
 async function tokens(
   issuer: string,
-  { client, resource = ourResource }: TokenRequest,
+  client: string,
   form: Readonly<Record<string, string>>,
 ): Promise<z.output<typeof tokenAnswer>> {
-  const address = `${issuer}/token`;
   const credentials = [client, secretOf(client)].map(encodeURIComponent).join(":");
-  const response = await fetch(address, {
+  const response = await fetch(`${issuer}/token`, {
     method: "POST",
     headers: {
       authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
     },
-    body: new URLSearchParams({ ...form, ...(resource === "" ? {} : { resource }) }),
+    body: new URLSearchParams(form),
   });
   if (!response.ok) throw new Error(`the provider refuses: ${await response.text()}`);
   return tokenAnswer.parse(await response.json());
-}
-
-/** What the provider remembers, for as long as the returned function is used. */
-function memory(): (model: string) => Adapter {
-  const stored = new Map<string, AdapterPayload>();
-  return (model) => ({
-    upsert: async (id, payload) => {
-      stored.set(`${model} ${id}`, payload);
-    },
-    find: async (id) => stored.get(`${model} ${id}`),
-    findByUid: async (uid) => [...stored.values()].find((payload) => payload.uid === uid),
-    findByUserCode: async () => undefined,
-    consume: async (id) => {
-      const payload = stored.get(`${model} ${id}`);
-      if (payload !== undefined) payload.consumed = true;
-    },
-    destroy: async (id) => {
-      stored.delete(`${model} ${id}`);
-    },
-    revokeByGrantId: async (grantId) => {
-      for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key);
-    },
-  });
 }
