@@ -8,12 +8,12 @@ import {
   arnOf,
   attribute,
   eachStage,
+  functionIdsOf,
   functionOf,
   only,
   queueOf,
   reference,
   resourcesOf,
-  servedIn,
   sharedTemplate,
   statementsOf,
   type Template,
@@ -67,7 +67,7 @@ function through(service: string): unknown {
 }
 
 describe.each(eachStage)("functions of %s", (stage, from) => {
-  const { functionIds } = servedIn[stage];
+  const functionIds = functionIdsOf[stage];
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");

@@ -1,21 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
-import {
-  attribute,
-  calledOf,
-  eachStage,
-  functionOf,
-  only,
-  queueOf,
-  resourcesOf,
-  statementsOf,
-  type Template,
-} from "./template.ts";
+import { attribute, eachStage, functionOf, only, queueOf, resourcesOf, statementsOf } from "./template.ts";
 
 const queueProperties = z.object({
   KmsMasterKeyId: z.unknown(),
@@ -92,14 +81,6 @@ describe("queues", () => {
   });
 });
 
-/** How a mapping names what it calls: a function by its name, an alias behind it. */
-function nameOf(id: FunctionId, from: Template): unknown {
-  const called = calledOf(id, from);
-  if ("Fn::GetAtt" in called) return { Ref: called["Fn::GetAtt"][0] };
-  const name = { "Fn::Select": [6, { "Fn::Split": [":", called] }] };
-  return { "Fn::Join": ["", [name, ":live"]] };
-}
-
 describe.each(eachStage)("consumers of %s", (stage, from) => {
   const mappings = resourcesOf("AWS::Lambda::EventSourceMapping", mappingProperties, from);
 
@@ -115,10 +96,7 @@ describe.each(eachStage)("consumers of %s", (stage, from) => {
       ),
       id,
     );
-    const mapping = only(
-      mappings.filter(({ properties }) => isDeepStrictEqual(properties.FunctionName, nameOf(id, from))),
-      "mappings",
-    );
+    const mapping = only(mappings, "mappings");
 
     test(`a message of ${id} of ${stage} stays hidden for longer than the function's time-out`, () => {
       const { properties } = only(

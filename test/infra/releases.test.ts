@@ -5,11 +5,11 @@ import type { FunctionId } from "../../infra/functions.ts";
 import {
   attribute,
   deployed,
+  functionIdsOf,
   functionOf,
   only,
   reference,
   resourcesOf,
-  servedIn,
   statementsOf,
   type Template,
 } from "./template.ts";
@@ -38,7 +38,7 @@ const updatePolicy = z.object({
   }),
 });
 
-const released = servedIn.prod.functionIds.filter((id) => id !== "keys/rotate");
+const released = functionIdsOf.prod.filter((id) => id !== "keys/rotate");
 
 function aliasOf(id: FunctionId, from: Template) {
   return only(

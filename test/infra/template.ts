@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { endpoints, protocolEndpoints, type TableName } from "../../functions/areas.ts";
+import { protocolEndpoints, type TableName } from "../../functions/areas.ts";
 import { constructName, functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import { dataStackName, monitoringStackName, stackName, stackNames } from "../../infra/stack-names.ts";
@@ -146,10 +146,10 @@ export const eachStage = Object.entries(templates) as (readonly [stage: Stage, t
 
 const protocolIds: readonly string[] = protocolEndpoints.map(({ id }) => id);
 
-/** What each stage has without any setting. The template of dev is that of a local run, where clients get tokens. */
-export const servedIn = {
-  dev: { endpoints: [...endpoints, ...protocolEndpoints], functionIds },
-  prod: { endpoints, functionIds: functionIds.filter((id) => !protocolIds.includes(id)) },
+/** The functions of each stage without any setting. The template of dev is that of a local run, where clients get tokens. */
+export const functionIdsOf = {
+  dev: functionIds,
+  prod: functionIds.filter((id) => !protocolIds.includes(id)),
 } as const satisfies Readonly<Record<Stage, unknown>>;
 
 /** A resource with its properties parsed. */
@@ -197,14 +197,6 @@ function logicalIdOf(type: string, construct: string): string {
 /** The logical id of a function, the same in every stage. */
 export function functionOf(id: FunctionId): string {
   return logicalIdOf("AWS::Lambda::Function", constructName(id));
-}
-
-/** What is called when a function is: its alias where it has one. */
-export function calledOf(id: FunctionId, from: Template): z.output<typeof reference | typeof attribute> {
-  const called = functionOf(id);
-  const aliases = resourcesOf("AWS::Lambda::Alias", z.object({ FunctionName: reference }), from);
-  const alias = aliases.find(({ properties }) => properties.FunctionName.Ref === called);
-  return alias === undefined ? arnOf(called) : { Ref: alias.logicalId };
 }
 
 /** The logical id of a table. */
