@@ -1,5 +1,4 @@
 import {
-  BatchExecuteStatementCommand,
   BatchGetItemCommand,
   BatchWriteItemCommand,
   DynamoDBClient,
@@ -87,15 +86,4 @@ test("a batch is executed in part, and refused when nothing of it can be", async
   expect(read.Responses?.[TableName]).toHaveLength(4);
   expect(read.UnprocessedKeys?.[TableName]?.Keys).toEqual(Keys.slice(6));
   await expect(client.send(reading)).rejects.toMatchObject(throttled);
-});
-
-test("of a batch of six statements, a table with four write units executes four and names two as throttled", async () => {
-  metered.limit(TableName, { reads: 1, writes: 4 });
-  const Statements = callers(6).map((caller) => ({
-    Statement: `INSERT INTO "${TableName}" VALUE {'caller': ?}`,
-    Parameters: [{ S: `statement-${caller}` }],
-  }));
-  const { Responses = [] } = await client.send(new BatchExecuteStatementCommand({ Statements }));
-  const codes = Responses.map(({ Error: error }) => error?.Code);
-  expect(codes).toEqual([...Array(4).fill(undefined), "ThrottlingError", "ThrottlingError"]);
 });

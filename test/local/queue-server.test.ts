@@ -64,11 +64,3 @@ test("the embedded SQS does not change the visibility of a message that is visib
   await setTimeout(1_050);
   expect(await hide(handle, 10)).toMatch(/MessageNotInflight/);
 });
-
-test("the embedded SQS hides a message for twelve hours after its receive at most", async () => {
-  const { receive, hide } = await received("long");
-  const handle = await receive(30);
-  expect(await hide(handle, 43_190)).toBe("hidden");
-  await setTimeout(20);
-  expect(await hide(handle, 43_200)).toMatch(/InvalidParameterValue/);
-});

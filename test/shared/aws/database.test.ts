@@ -245,16 +245,6 @@ describe("a faulty DynamoDB", () => {
     expect(milliseconds).toBeLessThan(5_000);
   });
 
-  test("a read fails as Unavailable within five seconds, after three attempts, when DynamoDB never answers", async () => {
-    const { server, database } = await facing(() => {});
-
-    const { error, milliseconds } = await endOf(database.getItem(items, { address: "a" }, signal));
-
-    expect(error).toBe("Unavailable");
-    expect(milliseconds).toBeLessThan(5_000);
-    expect(server.requests()).toBe(3);
-  });
-
   const endless: RequestListener = (_, response) => {
     response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).write('{"Item":');
   };
@@ -344,29 +334,6 @@ describe("a faulty DynamoDB", () => {
 
     expect(found.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     expect(requested.map(({ length }) => length)).toEqual([3, 3, 2, 1]);
-  });
-
-  test("a batch stops once its signal is aborted when keys stay unprocessed", async () => {
-    const { database } = await facing(async (request, response) => {
-      const { RequestItems } = z
-        .looseObject({})
-        .parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
-      answering(200, JSON.stringify({ UnprocessedKeys: RequestItems }))(request, response);
-    });
-
-    const reading = database.getItems(rows, [{ name: "a" }], AbortSignal.timeout(300));
-    const { error } = await endOf(reading);
-
-    // Aborted in the pause between two calls, or during a call.
-    expect(["AbortError", "Unavailable"]).toContain(error);
-  });
-
-  test("a batch fails as Unavailable when an answer has neither items nor unprocessed keys", async () => {
-    const { database } = await facing(answering(200, "{}"));
-
-    const { error } = await endOf(database.getItems(rows, [{ name: "a" }], signal));
-
-    expect(error).toBe("Unavailable");
   });
 
   test.each(["ValidationException", "ResourceNotFoundException", "AccessDeniedException"])(

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -63,18 +62,6 @@ describe("the body and the headers", () => {
       host: `${new URL(origin).hostname}:${port}`,
       "transfer-encoding": "chunked",
     });
-  });
-
-  test("an attempt closes the connection as soon as the sink has answered", async () => {
-    const closed: Promise<unknown>[] = [];
-    const { port } = await httpSink((request, response) => {
-      closed.push(once(request.socket, "close"));
-      request.resume().on("end", () => response.end("taken"));
-    });
-
-    expect(await postTo(port)).toEqual(delivered);
-    expect(closed).toHaveLength(1);
-    await Promise.all(closed);
   });
 
   test("an attempt delivers the bytes of an answer although their memory is used again", async () => {
