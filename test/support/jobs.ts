@@ -23,74 +23,47 @@ import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
 import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
-import { type FaultyEndpoint, openFaultyEndpoint } from "./faulty-endpoint.ts";
+import { openFaultyEndpoint } from "./faulty-endpoint.ts";
 import { sharedService } from "./service.ts";
 
 /** Runs the handlers of jobs in this process, on tables and queues of their own. */
-export interface Harness {
-  readonly tables: FaultyEndpoint;
-  readonly queues: FaultyEndpoint;
-  readonly addressOf: (queue: QueueName) => string;
-  /** Sends messages to a queue: of a job by its id, or any text. */
-  send(queue: QueueName, ...messages: readonly (string | { readonly operationId: string })[]): Promise<void>;
-  /** Receives at most ten messages of a queue, as the event of a batch. */
-  receive(queue: QueueName): Promise<SQSEvent>;
-  /** Deletes all messages of a queue, including hidden ones. */
-  purge(queue: QueueName): Promise<void>;
-  /** The numbers of seconds for which a received message was hidden. */
-  hidden({ Records }: SQSEvent, index?: number): readonly unknown[];
-  close(): Promise<void>;
-}
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Lets modules that are imported afterwards use tables and queues through endpoints in which tests inject faults. */
-export async function openHarness(
-  settings: Readonly<Partial<Record<ConfigurationName, string>>> = {},
-): Promise<Harness> {
+export async function openHarness(settings: Readonly<Partial<Record<ConfigurationName, string>>> = {}) {
   useTables();
   // This file's own reads and writes bypass these endpoints: its module keeps its first client.
   await storedJob(crypto.randomUUID());
   vi.resetModules();
-  const [tables, queueEndpoint] = [
-    await openFaultyEndpoint(sharedService.databaseEndpoint),
-    await openFaultyEndpoint(sharedService.queueEndpoint ?? ""),
-  ];
+  const queueServer = sharedService.queueEndpoint ?? "";
+  const tables = await openFaultyEndpoint(sharedService.databaseEndpoint);
+  const queueEndpoint = await openFaultyEndpoint(queueServer);
   await useOwnJobs();
-  const client = queueClient(sharedService.queueEndpoint ?? "", embeddedCredentials);
+  const client = queueClient(queueServer, embeddedCredentials);
   const addresses = new Map<QueueName, string>();
   for (const queue of Object.keys(queues) as QueueName[]) {
     const Attributes = { VisibilityTimeout: "1800" };
-    const { QueueUrl = "" } = await client.send(
-      new CreateQueueCommand({ QueueName: `${queue}-${crypto.randomUUID()}`, Attributes }),
-    );
+    const name = `${queue}-${crypto.randomUUID()}`;
+    const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
     addresses.set(queue, QueueUrl);
     vi.stubEnv(queueVariable(queue), QueueUrl);
   }
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", tables.url);
-  vi.stubEnv("AWS_ENDPOINT_URL_SQS", queueEndpoint.url);
-  const fitting = {
+  const environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: tables.url,
+    AWS_ENDPOINT_URL_SQS: queueEndpoint.url,
     SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
     DENSITY_PENDING_LIMIT: "20",
     MAX_WORKERS: "10",
+    ...settings,
   };
-  for (const [name, value] of Object.entries({ ...fitting, ...settings })) vi.stubEnv(name, value);
-
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const addressOf = (queue: QueueName) => addresses.get(queue) ?? "";
-  const receive: Harness["receive"] = async (queue) => {
-    const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: addressOf(queue),
-        MaxNumberOfMessages: 10,
-        MessageSystemAttributeNames: ["All"],
-      }),
-    );
-    const arn = `arn:aws:sqs:eu-west-1:000000000000:${queue}`;
-    return queueEvent(arn, z.array(messageSchema).parse(Messages));
-  };
   return {
     tables,
     queues: queueEndpoint,
     addressOf,
-    send: async (queue, ...messages) => {
+    /** Sends messages to a queue: of a job by its id, or any text. */
+    send: async (queue: QueueName, ...messages: readonly (string | { readonly operationId: string })[]) => {
       for (const message of messages) {
         const MessageBody =
           typeof message === "string"
@@ -99,11 +72,22 @@ export async function openHarness(
         await client.send(new SendMessageCommand({ QueueUrl: addressOf(queue), MessageBody }));
       }
     },
-    receive,
-    purge: async (queue) => {
+    /** Receives at most ten messages of a queue, as the event of a batch. */
+    receive: async (queue: QueueName) => {
+      const asked = { QueueUrl: addressOf(queue), MaxNumberOfMessages: 10 };
+      const command = new ReceiveMessageCommand({ ...asked, MessageSystemAttributeNames: ["All"] });
+      const { Messages = [] } = await client.send(command);
+      return queueEvent(
+        `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
+        z.array(messageSchema).parse(Messages),
+      );
+    },
+    /** Deletes all messages of a queue, including hidden ones. */
+    purge: async (queue: QueueName) => {
       await client.send(new PurgeQueueCommand({ QueueUrl: addressOf(queue) }));
     },
-    hidden: ({ Records }, index = 0) =>
+    /** The numbers of seconds for which a received message was hidden. */
+    hidden: ({ Records }: SQSEvent, index = 0): readonly unknown[] =>
       queueEndpoint.calls
         .filter(({ operation, parameters }) => {
           const isOfMessage = parameters.ReceiptHandle === Records[index]?.receiptHandle;

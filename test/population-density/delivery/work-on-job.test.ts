@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
+import { shortened } from "../../../functions/population-density/delivery/permit-rules.ts";
 import type { WorkerPorts } from "../../../functions/population-density/delivery/ports.ts";
 import type { SendResult } from "../../../functions/population-density/delivery/rules.ts";
 import { workOn } from "../../../functions/population-density/delivery/work-on-job.ts";
+import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
+import { hashed } from "../../../shared/hash.ts";
 import { someJob } from "../../support/some-job.ts";
 import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
@@ -13,8 +16,9 @@ const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", en
 
 /** Jobs in memory, and a worker whose sinks answer all attempts alike. */
 function aWorker(sent: SendResult, { before = (_call: string) => {} } = {}) {
-  const jobs = new MemoryJobs();
-  const stores = portsOf(jobs, new MemoryPermits(), async (name, run) => {
+  const [jobs, permits] = [new MemoryJobs(), new MemoryPermits()];
+  const measured: Count[] = [];
+  const stores = portsOf(jobs, permits, async (name, run) => {
     before(name);
     return run();
   });
@@ -24,7 +28,7 @@ function aWorker(sent: SendResult, { before = (_call: string) => {} } = {}) {
     clock: { now: () => now, deadline: () => signal, pause: async () => {} },
     random: () => 0.5,
     newId: () => crypto.randomUUID(),
-    log: () => {},
+    log: (_event, _details, counts = []) => void measured.push(...counts),
     writeMetrics: () => {},
     schedule: [2, 10, 60, 300],
     workers: 10,
@@ -35,8 +39,54 @@ function aWorker(sent: SendResult, { before = (_call: string) => {} } = {}) {
     return job;
   };
   const work = ({ operationId }: Job) => workOn({ operationId, sentAt: now, receives: 1 }, ports, signal);
-  return { jobs, store, work };
+  return { jobs, permits, measured, store, work };
 }
+
+const delivered = { outcome: "delivered", status: 204, sentWhole: true, bytes: 1 } as const;
+
+test.each([
+  { is: "waits for a worker since its request", changes: {}, measured: [600] },
+  {
+    is: "was held back by its own uploads 5 min ago",
+    changes: { heldBackAt: now - 300_000 },
+    measured: [300],
+  },
+  { is: "is still held back by its own uploads", changes: { heldBackAt: now - 30_000 }, measured: [] },
+  { is: "has had an attempt", changes: { attempts: 1, startedAt: now - 1 }, measured: [] },
+])(
+  "a job of 10 min that $is is measured to have waited $measured s for a worker",
+  async ({ changes, ...is }) => {
+    const { measured, store, work } = aWorker(delivered);
+
+    await work(store({ requestedAt: now - 600_000, ...changes }));
+
+    const waits = measured.filter(({ metric }) => metric === "FirstAttemptSeconds");
+    expect(waits.map(({ value }) => value)).toEqual(is.measured);
+  },
+);
+
+test.each([
+  { by: "three uploads of its caller to its host", of: ["own", "own", "own"], heldBackAt: now },
+  {
+    by: "an upload of its caller and four of others",
+    of: ["own", "a", "b", "c", "d"],
+    heldBackAt: undefined,
+  },
+])("a job that is held back by $by is recorded as held back at $heldBackAt", async ({ of, heldBackAt }) => {
+  const { jobs, permits, store, work } = aWorker(delivered);
+  const caller = hashed("own");
+  for (const [holder, name] of of.entries()) {
+    const host = name === "own" ? "host" : name;
+    const taken = { host, caller: hashed(name), mode: "answer", since: now, until: now + 1 } as const;
+    permits.add(shortened({ ...taken, holder: String(holder) }));
+  }
+  const job = store({ caller });
+
+  expect(await work(job)).toEqual({ retryInSeconds: expect.any(Number) });
+
+  expect(jobs.read(job.operationId)).toMatchObject({ waitsFor: "host", attempts: 0 });
+  expect(jobs.read(job.operationId)?.heldBackAt).toBe(heldBackAt);
+});
 
 test("2 MB are sent again to a host of which the store does not say whether it has answered 2xx", async () => {
   const sent = { outcome: "failed", status: 503, sentWhole: false, bytes: 2_000_000 } as const;
@@ -58,7 +108,7 @@ test.each([
 ] as const)(
   "a worker leaves a job that %s as it is, although the index shows it as waiting",
   async (_, changes) => {
-    const late = aWorker({ outcome: "delivered", status: 204, sentWhole: true, bytes: 1 });
+    const late = aWorker(delivered);
     const job = late.store({ waitsFor: "host" });
     const entries = late.jobs.waitingFor("host");
     late.jobs.waitingFor = () => entries;
