@@ -145,13 +145,22 @@ export function parseQuery<E extends Endpoint>(endpoint: E, incoming: IncomingRe
   return parseValues(endpoint.query, (name) => incoming.queryParameters[name]) as QueryOf<E>;
 }
 
+/** Zod compiles an object's parser when it is first used, so each is made once. */
+const objects = new WeakMap<Readonly<Record<string, z.ZodMiniType>>, z.ZodMiniObject>();
+
+function objectOf(schemas: Readonly<Record<string, z.ZodMiniType>>): z.ZodMiniObject {
+  const made = objects.get(schemas) ?? z.object(schemas);
+  objects.set(schemas, made);
+  return made;
+}
+
 function parseValues(
   schemas: Readonly<Record<string, z.ZodMiniType>> | undefined,
   read: (name: string) => string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (schemas === undefined) return undefined;
   const values = Object.fromEntries(Object.keys(schemas).map((name) => [name, read(name)]));
-  const parsed = z.object(schemas).safeParse(values);
+  const parsed = objectOf(schemas).safeParse(values);
   if (!parsed.success) throw invalid(parsed.error.issues, values);
   return parsed.data;
 }
