@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { settingNames, settingsIn } from "../../infra/settings.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { runNcs } from "../support/ncs.ts";
@@ -107,7 +107,6 @@ async function ncsProblems(args: readonly string[]): Promise<readonly string[]> 
 function npxProblems([program = "", ...args]: readonly string[]): readonly string[] {
   if (!existsSync(`node_modules/.bin/${program}`)) return [`no package of the project has ${program}`];
   if (program === "cdk") return cdkSettingProblems(args);
-  if (program === "vitest") return vitestProblems(args);
   return [];
 }
 
@@ -133,18 +132,4 @@ function cdkSettingProblems([command, ...args]: readonly string[]): readonly str
   } catch (error) {
     return [`cdk bootstrap reads the settings: ${(error as Error).message}`];
   }
-}
-
-/** Problems with a run of some tests: the files and a test of the name must exist. */
-function vitestProblems([, ...given]: readonly string[]): readonly string[] {
-  const files = given.filter((arg, index) => !arg.startsWith("-") && !given[index - 1]?.startsWith("-"));
-  const name = given.includes("-t") ? given[given.indexOf("-t") + 1] : undefined;
-  const tests = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".test.ts"),
-  );
-  const hasName = (file: string) => readFileSync(`test/${file}`, "utf8").includes(`${name}`);
-  return [
-    ...files.filter((file) => !existsSync(file)).map((file) => `there is no ${file}`),
-    ...(name === undefined || tests.some(hasName) ? [] : [`no test has the name ${name}`]),
-  ];
 }

@@ -25,6 +25,8 @@ const files: Readonly<Record<string, unknown>> = {
   "outputs.json": stackOutputs(),
   "newer.json": stackOutputs({ [outputNames.dataFormat]: "2" }),
   "no-k.json": { [stackNames.dev]: {} },
+  "no-stage.json": { Another: {} },
+  "two.json": { [stackNames.dev]: {}, [stackNames.prod]: {} },
   "devices.json": [],
   "devices.csv": "subscription,phoneNumber\n",
   "permission.json": [{ ...login, Permissions: "qos-profiles:read qos:write" }],
@@ -80,6 +82,9 @@ test.each<[args: readonly string[], said: string, shell?: Shell]>([
   [[...devices, ...url("https://api.example.com")], "--url names no tables: give --outputs FILE"],
   [[...devices, "--local", ...url("http://localhost:1")], "--local and --url name several services"],
   [[...devices, "--outputs", "newer.json"], "has data of format 2, and this ncs is for 1: use the ncs of "],
+  [["rotate-keys", "--outputs", "no-stage.json"], "has the outputs of no stage"],
+  [["rotate-keys", "--outputs", "two.json"], "has the outputs of two stages"],
+  [["rotate-keys", "--outputs", "no-k.json"], "SIGNING_KEY_SECRET_ARN"],
   // What a file holds.
   [into("devices", "gone.json"), "cannot be read: ENOENT, no such file or folder"],
   [into("devices", "."), "EISDIR, a folder where a file is expected"],

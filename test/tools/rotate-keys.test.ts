@@ -63,24 +63,6 @@ test("ncs rotate-keys publishes a new key and prints when it begins to sign", as
   expect(Date.parse(shown) / 1_000).toBeGreaterThanOrEqual(after.signsFrom ?? Number.NaN);
 }, 60_000);
 
-test.each([
-  ["names no stack of ours", { Another: {}, "NetworkCapabilities-data": {} }, /has the outputs of no stage/],
-  [
-    "names two stages",
-    { "NetworkCapabilities-dev": {}, NetworkCapabilities: {} },
-    /has the outputs of two stages/,
-  ],
-  ["does not name the secret", { NetworkCapabilities: {} }, /SIGNING_KEY_SECRET_ARN/],
-])("ncs rotate-keys exits with 1 and keeps the key when the outputs file %s", async (_, outputs, message) => {
-  const { kid } = await secret();
-
-  const { code, stderr } = await runNcs(await rotating(outputs));
-
-  expect(code).toBe(1);
-  expect(stderr).toMatch(message);
-  expect((await secret()).kid).toBe(kid);
-});
-
 test("a rotation begins only after the one under way has ended", async () => {
   const rotate = () => service.secrets.send(new RotateSecretCommand({ SecretId: service.secretId }));
   const { VersionId = "" } = await rotate();
