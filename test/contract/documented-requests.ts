@@ -29,8 +29,23 @@ const accepts = fc.constantFrom(
   "application/xml",
 );
 
+const deep = (levels: number): unknown =>
+  levels === 0 ? {} : levels % 2 === 0 ? [deep(levels - 1)] : { deep: deep(levels - 1) };
 const wrong = fc.oneof(
-  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, "", "\u0000", "é", [], {}, [[]], "9".repeat(400)),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    "",
+    "\u0000",
+    "é",
+    [],
+    {},
+    [[]],
+    "9".repeat(400),
+    "__proto__",
+    deep(400),
+  ),
+  fc.constantFrom<unknown>(0, -0, -1, 1.5, 65_536, 2 ** 53, 1e308, 5e-324),
   anyText({ maxLength: 20 }),
 );
 
@@ -115,12 +130,12 @@ function bodies(
     { weight: 3, arbitrary: asKnown.map((value) => JSON.stringify(value)) },
     {
       weight: 3,
-      arbitrary: asKnown.chain((value) => changed(value, wrong)).map((value) => JSON.stringify(value)),
+      arbitrary: asKnown.chain(changed).map((value) => JSON.stringify(value)),
     },
     { weight: 2, arbitrary: made.map((value) => JSON.stringify(value)) },
     {
       weight: 2,
-      arbitrary: made.chain((value) => changed(value, wrong)).map((value) => JSON.stringify(value)),
+      arbitrary: made.chain(changed).map((value) => JSON.stringify(value)),
     },
     { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '"text"', "{}", '{"area":') },
   );
@@ -131,11 +146,11 @@ function madeFrom({ value }: Part, sinks: fc.Arbitrary<unknown>): fc.Arbitrary<u
 }
 
 /** The same value with one member, at any depth, another or left out. */
-export function changed(value: unknown, others: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+function changed(value: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(value);
-  if (places.length === 0) return others;
+  if (places.length === 0) return wrong;
   return fc
-    .tuple(fc.constantFrom(...places), fc.option(others, { nil: undefined }))
+    .tuple(fc.constantFrom(...places), fc.option(wrong, { nil: undefined }))
     .map(([place, other]) => withMember(value, place, other));
 }
 

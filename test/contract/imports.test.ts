@@ -17,6 +17,7 @@ import {
   shown,
   wrongImports,
 } from "../support/imports.ts";
+import { words } from "../support/words.ts";
 
 const isIn =
   (...folders: readonly string[]) =>
@@ -29,18 +30,9 @@ const isNamed = (name: string) => (file: string) =>
 const isInfrastructure = (to: string) => ["aws-cdk-lib", "constructs", "aws-cdk"].includes(packageOf(to));
 const handlerFiles = bundledIds.map(handlerPath);
 
-const outwardModules = [
-  "fs",
-  "fs/promises",
-  "http",
-  "http2",
-  "https",
-  "dns",
-  "dns/promises",
-  "tls",
-  "child_process",
-  "worker_threads",
-];
+const outwardModules = words(
+  "fs fs/promises http http2 https dns dns/promises tls child_process worker_threads",
+);
 
 /** Whether a module can reach anything outside of the process. */
 function performsIO(to: string): boolean {

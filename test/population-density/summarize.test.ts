@@ -59,15 +59,9 @@ function computedFrom(
 }
 
 const classes = [
-  "BELOW_5",
-  "BELOW_50",
-  "BELOW_500",
-  "BELOW_5000",
-  "BELOW_50000",
-  "FROM_50000",
-  "LOW_DENSITY",
-  "NO_DATA",
-] as const;
+  ...(["BELOW_5", "BELOW_50", "BELOW_500", "BELOW_5000", "BELOW_50000", "FROM_50000"] as const),
+  ...(["LOW_DENSITY", "NO_DATA"] as const),
+];
 
 function classOf({ dataType, maxPplDensity = 0 }: PublishedCell) {
   if (dataType !== "DENSITY_ESTIMATION") return dataType;

@@ -120,16 +120,9 @@ export const plainNdjson: PlainFormat = async (answer) =>
     .join("");
 
 const columns = [
-  "geohash",
-  "startTime",
-  "endTime",
-  "dataType",
-  "pplDensity",
-  "minPplDensity",
-  "maxPplDensity",
-  "coveredShare",
-  "basis",
-] as const;
+  ...(["geohash", "startTime", "endTime", "dataType"] as const),
+  ...(["pplDensity", "minPplDensity", "maxPplDensity", "coveredShare", "basis"] as const),
+];
 
 /** CSV with columns before the others, of which each cell has the values. */
 function plainCsvWith(before: readonly string[], valuesOf: (geohash: string) => unknown[]): PlainFormat {
