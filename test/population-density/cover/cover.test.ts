@@ -95,7 +95,11 @@ describe("the cover of a polygon", () => {
     ["a sliver of degrees along a border", ring([0, -4], [1e-9, 0], [0, 4]), [4]],
     ["a bend of one unit across a border", ring([0, -4], [unit, 0], [0, 4], [-1, 0]), [4]],
     ["a sliver across the globe's longest edge", ring([10, -90], [10.001, 89], [10, 89]), [3]],
-    ["an edge that rises by one unit over the map", ring([45, -89], [45 + unit, 89], [44, 0]), [1, 2, 3, 4]],
+    ...[0, 45 - unit, 45].map((north): [string, Point[], number[]] => [
+      `an edge that rises by one unit over the map, from ${north}`,
+      ring([north, -89], [north + unit, 89], [north - 1, 0]),
+      [1, 2, 3, 4],
+    ]),
     ["a side on a border, in a row with a vertex", ring([0, 0], [0, 9], [0.01, 9.1], [3, 9], [3, 0]), [4]],
     ["a sliver whose sides start and end in the same cells", sliver, [5]],
     ["a comb of thin teeth", comb(5), [4]],

@@ -41,6 +41,7 @@ describe("supportedSize", () => {
   test.each<Row>([
     ["18 slots at a limit of 18", false, undefined, {}, { syncLimit: 18 }],
     ["18 slots at a limit without a sink of 17", true, undefined, {}, { syncLimit: 17 }],
+    ["18 slots at a limit of 18", true, undefined, {}, { syncLimit: 3, asyncLimit: 18 }],
     ["a square of 1.9 degrees", true, undefined, { area: square(1.9), startTime: asked.endTime }, {}],
     [
       "18 slots at a limit of 17",
