@@ -49,7 +49,7 @@ export class Entries {
   }
 
   set(index: number, key: number, line: number, people: number, min: number, max: number): void {
-    this.#setPlace(index, key, line);
+    this.#setKeyAndLine(index, key, line);
     const at = numbersEach * index;
     this.#numbers[at + peopleAt] = people;
     this.#numbers[at + minAt] = min;
@@ -60,7 +60,7 @@ export class Entries {
   copy(index: number, others: Entries, other: number, linesBefore = 0): void {
     const from = numbersEach * other;
     const to = numbersEach * index;
-    this.#setPlace(index, others.key(other), linesBefore + others.line(other));
+    this.#setKeyAndLine(index, others.key(other), linesBefore + others.line(other));
     this.#numbers[to + peopleAt] = others.#numbers[from + peopleAt] as number;
     this.#numbers[to + minAt] = others.#numbers[from + minAt] as number;
     this.#numbers[to + maxAt] = others.#numbers[from + maxAt] as number;
@@ -75,7 +75,7 @@ export class Entries {
     );
   }
 
-  #setPlace(index: number, key: number, line: number): void {
+  #setKeyAndLine(index: number, key: number, line: number): void {
     this.#words[wordsEach * index] = (Math.floor(line / lowLines) << rowKeyBits) | key;
     // Takes the low 32 bits.
     this.#words[wordsEach * index + 1] = line;
