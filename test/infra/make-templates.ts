@@ -116,7 +116,6 @@ const notes: Notes = {
   gatewayResponses: Object.values(ResponseType)
     .filter((value) => value instanceof ResponseType)
     .map(({ responseType }) => responseType),
-  deployedContext: {},
 };
 for (const [name, context] of Object.entries(contexts)) {
   const own = join(into, name);
@@ -125,7 +124,6 @@ for (const [name, context] of Object.entries(contexts)) {
     for (const file of readdirSync(folder).filter((one) => one.endsWith(".json"))) {
       copyFileSync(join(folder, file), join(own, file));
     }
-    if (name === "deployed") notes.deployedContext = app.node.getAllContext();
     notes.warnings[name] = warningsIn(app);
     if ((checkedNames as readonly string[]).includes(name)) {
       const [open, all] = [findingsIn(app), findingsIn(app, { acknowledgedToo: true })];

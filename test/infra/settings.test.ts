@@ -1,25 +1,12 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
-import { stackName } from "../../infra/stack-names.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf } from "../../infra/throttling.ts";
 import { configuration } from "../../shared/environment.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
-import { sharedService } from "../support/service.ts";
 import { triedSettings } from "./shared-templates.ts";
-import {
-  readNotes,
-  sharedFolder,
-  sharedTemplate,
-  sharedText,
-  type Template,
-  template,
-  texts,
-} from "./template.ts";
+import { readNotes, sharedTemplate, sharedText, type Template, template, texts } from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
@@ -215,34 +202,9 @@ describe("configuration", () => {
   );
 });
 
-describe("stages", () => {
-  const manifest = z.object({
-    artifacts: z.object({
-      [stackName]: z.object({
-        properties: z.object({
-          // Absent when it is the artifact's own name.
-          stackName: z.string().default(stackName),
-          terminationProtection: z.boolean().optional(),
-        }),
-      }),
-    }),
-  });
-  const stackOf = (folder: string) =>
-    manifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"))).artifacts[stackName]
-      .properties;
-
-  const prod = stackOf(sharedFolder("deployed"));
-  const dev = stackOf(sharedService.assembly);
-
-  test("the stack of prod has termination protection", () => {
-    expect(prod.terminationProtection).toBe(true);
-    expect(dev.terminationProtection ?? false).toBe(false);
-  });
-
-  test("each stage throttles methods above the quota of one caller", () => {
-    const perMinute = configuration.RATE_LIMIT_PER_MINUTE.read(configuration.RATE_LIMIT_PER_MINUTE.default);
-    for (const stage of Object.keys(stages) as Stage[]) {
-      expect(requestRateOf(stage) * 60).toBeGreaterThan(perMinute ?? Number.POSITIVE_INFINITY);
-    }
-  });
+test("each stage throttles methods above the quota of one caller", () => {
+  const perMinute = configuration.RATE_LIMIT_PER_MINUTE.read(configuration.RATE_LIMIT_PER_MINUTE.default);
+  for (const stage of Object.keys(stages) as Stage[]) {
+    expect(requestRateOf(stage) * 60).toBeGreaterThan(perMinute ?? Number.POSITIVE_INFINITY);
+  }
 });

@@ -147,8 +147,6 @@ export const notesSchema = z.object({
   refusals: z.record(z.string(), z.string()),
   /** Every refusal that the CDK of this project knows API Gateway to have. */
   gatewayResponses: z.array(z.string()),
-  /** The context of the application that is deployed, with what the application itself adds. */
-  deployedContext: z.record(z.string(), z.unknown()),
 });
 
 export type Notes = z.output<typeof notesSchema>;

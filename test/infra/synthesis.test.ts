@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { handlerFile } from "../../infra/bundles.ts";
+import { dataStackName, stackName } from "../../infra/stack-names.ts";
 import { bundle } from "../../tools/build.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
@@ -76,31 +77,44 @@ test("cdk.json adds no context that the tests do not have", () => {
   expect(JSON.parse(readFileSync("cdk.json", "utf8")).context).toEqual({ "cli-telemetry": false });
 });
 
-describe("tags", () => {
-  const manifest = z.object({
-    artifacts: z.record(
-      z.string(),
-      z.object({
-        type: z.string(),
-        properties: z.looseObject({ tags: z.record(z.string(), z.string()).optional() }).optional(),
-      }),
-    ),
-  });
+const manifest = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      type: z.string(),
+      properties: z
+        .looseObject({
+          tags: z.record(z.string(), z.string()).optional(),
+          terminationProtection: z.boolean().default(false),
+        })
+        .optional(),
+    }),
+  ),
+});
 
-  // CloudFormation gives them to all of the stack's resources that can have tags.
-  test.each([
-    ["densityImport", "dev", 4],
-    ["configured", "prod", 4],
-    ["deployed", "prod", 3],
-  ] as const)("every stack of %s is tagged with the service and its stage", (name, stage, stacks) => {
-    const { artifacts } = manifest.parse(
-      JSON.parse(readFileSync(join(sharedFolder(name), "manifest.json"), "utf8")),
-    );
-    const tags = Object.values(artifacts)
-      .filter(({ type }) => type === "aws:cloudformation:stack")
-      .map(({ properties }) => properties?.tags);
-    expect(tags).toEqual(Array.from({ length: stacks }, () => ({ service: "network-capabilities", stage })));
-  });
+/** What CloudFormation is told of the stacks of a synthesis, in addition to their templates. */
+function stacksOf(name: SharedName) {
+  const { artifacts } = manifest.parse(
+    JSON.parse(readFileSync(join(sharedFolder(name), "manifest.json"), "utf8")),
+  );
+  return Object.entries(artifacts).filter(([, { type }]) => type === "aws:cloudformation:stack");
+}
+
+// CloudFormation gives them to all of the stack's resources that can have tags.
+test.each([
+  ["densityImport", "dev", 4],
+  ["configured", "prod", 4],
+  ["deployed", "prod", 3],
+] as const)("every stack of %s is tagged with the service and its stage", (name, stage, stacks) => {
+  const tags = stacksOf(name).map(([, { properties }]) => properties?.tags);
+  expect(tags).toEqual(Array.from({ length: stacks }, () => ({ service: "network-capabilities", stage })));
+});
+
+test("the stacks of prod with the tables and the functions have termination protection, those of dev have none", () => {
+  const protectedOf = (name: SharedName) =>
+    stacksOf(name).flatMap(([id, { properties }]) => (properties?.terminationProtection ? [id] : []));
+  expect(protectedOf("deployed").sort()).toEqual([stackName, dataStackName]);
+  expect(protectedOf("densityImport")).toEqual([]);
 });
 
 describe("warnings", () => {

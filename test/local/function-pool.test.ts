@@ -51,13 +51,6 @@ function open(limits: FunctionPoolLimits, exported = "handler"): void {
 
 const run = (milliseconds: number) => pool.invoke({ milliseconds });
 
-test("a pool ends an environment that has been idle too long and starts another for the next event", async () => {
-  open({ idleMilliseconds: 50 });
-  const first = await run(0);
-
-  await expect.poll(async () => await run(0), { interval: 500 }).not.toBe(first);
-});
-
 test("a pool starts no more environments than there are processors while the processors are busy", async () => {
   open({ maxThreads: 100, spareTime: () => new Promise(() => {}) });
 

@@ -60,18 +60,6 @@ test("a table gives its units of a second at once and refuses the next call, ind
   await expect(get("c")).rejects.toMatchObject(throttled);
 });
 
-test("a call is charged for all that it takes, and the next ones wait for what it took beyond", async () => {
-  metered.limit(TableName, { reads: 10, writes: 5 });
-  metered.taken();
-  await put("large", "x".repeat(9_900));
-  expect(metered.taken()).toEqual({ reads: 0, writes: 10 });
-
-  now += 1_000;
-  await expect(put("next")).rejects.toMatchObject(throttled);
-  now += 200;
-  await put("next");
-});
-
 test("a batch is executed in part, and refused when nothing of it can be", async () => {
   metered.limit(TableName, { reads: 3, writes: 4 });
   const RequestItems = {

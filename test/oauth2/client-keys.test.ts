@@ -79,13 +79,9 @@ test.each([200, 404, 503])(
   },
 );
 
-test.each([
-  ["1", "AQ"],
-  ["65536, which is even,", "AQAA"],
-  ["17", "EQ"],
-])("the token endpoint refuses a whole key set with an RSA key of exponent %s", async (_, e) => {
+test("the token endpoint refuses a whole key set with an RSA key of exponent 1", async () => {
   const { n } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
-  const keys = [jwk, { kty: "RSA", kid: "weak", n, e }];
+  const keys = [jwk, { kty: "RSA", kid: "weak", n, e: "AQ" }];
   const server = await serverOfTest((_request, response) => response.end(JSON.stringify({ keys })));
   expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual([]);
 });

@@ -65,21 +65,6 @@ test("metrics are one line of the embedded metric format, each metric with its o
   ]);
 });
 
-test("metrics are written at every log level", () => {
-  vi.stubEnv("LOG_LEVEL", "SILENT");
-  vi.stubEnv("POWERTOOLS_LOG_LEVEL", "SILENT");
-  writeMetrics(counts);
-  expect(output.text()).toContain("CloudWatchMetrics");
-});
-
-test("a request goes on when the line cannot be written", () => {
-  const write = vi.spyOn(process.stdout, "write").mockImplementation(() => {
-    throw new Error("EPIPE");
-  });
-  expect(() => writeMetrics(counts)).not.toThrow();
-  expect(write).toHaveBeenCalled();
-});
-
 test("no metric has the name of a dimension, as both are members of the same line", () => {
   const dimensions: readonly (string | undefined)[] = Object.values(metrics);
   expect(metricNames.length).toBeGreaterThan(0);

@@ -2,15 +2,13 @@ import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
 import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import type { FunctionId } from "../../../infra/functions.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
-import { temporaryFolder } from "../../../shared/temporary-folder.ts";
 import { logicalIdOf } from "../../../tools/assembly.ts";
-import { bundle } from "../../../tools/build.ts";
 import { functionEnvironment } from "../../../tools/local/lambda/function-environment.ts";
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { loadTemplate } from "../../../tools/local/template/template.ts";
@@ -18,12 +16,6 @@ import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { type Invoked, type Reader, RuntimeClient } from "../../support/runtime-client.ts";
 import { sharedService } from "../../support/service.ts";
-
-const bundled = temporaryFolder("streamed-endpoint-");
-beforeAll(async () => {
-  await bundle(new URL("../../support/streamed-endpoint.ts", import.meta.url).pathname, bundled.path);
-});
-afterAll(() => bundled.remove());
 
 const started: RuntimeClient[] = [];
 afterAll(() => Promise.all(started.map((client) => client.close())));
@@ -50,20 +42,6 @@ function startFunction(id: FunctionId, own: Record<string, string> = {}): Promis
     extra: { ...busyMachine, DENSITY_SYNC_LIMIT: "2000000", ...own },
   });
   return start(environment);
-}
-
-/** Starts the bundle of `test/support/streamed-endpoint.ts`. */
-function startStreamedEndpoint(): Promise<RuntimeClient> {
-  return start({
-    ...busyMachine,
-    AWS_LAMBDA_FUNCTION_NAME: "notes",
-    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "128",
-    AWS_LAMBDA_LOG_GROUP_NAME: "/aws/lambda/notes",
-    AWS_LAMBDA_LOG_STREAM_NAME: "local",
-    LAMBDA_TASK_ROOT: bundled.path,
-    _HANDLER: "index.handler",
-  });
 }
 
 const hour = 3_600_000;
@@ -112,9 +90,6 @@ async function largeAnswersOf(caller: string): Promise<readonly string[]> {
   );
   return Item?.streams?.SS ?? [];
 }
-
-const notesEvent = (chunks: number, failingAt?: number) =>
-  eventOf({ body: JSON.stringify({ chunks, failingAt }) });
 
 /** Status and body of a streamed response. */
 function responseIn({ streamed }: Invoked) {
@@ -225,23 +200,6 @@ test.concurrent.each([...json, ...compressed])(
     await densitiesAnswerNext(client);
   },
 );
-
-const notesAnswerNext = async (client: RuntimeClient) => {
-  for (const chunks of [1, 100]) {
-    const next = await client.invoke(notesEvent(chunks));
-    expect(next).toMatchObject({ isWhole: true, errorType: undefined });
-    expect(responseIn(next).body).toHaveLength(chunks);
-  }
-};
-
-test("a streamed function on AWS's runtime client reports a fault after the first byte, and serves the next", async () => {
-  const client = await startStreamedEndpoint();
-  const invoked = await client.invoke(notesEvent(5, 3));
-  await expect.poll(() => invoked.errorType).toBe("ResponseCut");
-  expect(() => responseIn(invoked)).toThrow(SyntaxError);
-  expect(client.output).not.toContain("a phone number");
-  await notesAnswerNext(client);
-});
 
 const whole = z.object({
   statusCode: z.number(),

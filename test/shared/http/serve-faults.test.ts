@@ -32,16 +32,6 @@ describe("faults", () => {
     },
   );
 
-  test("an endpoint responds 503 with Retry-After when a dependency does not answer", async () => {
-    const result = await askOpen({}, async () => {
-      throw new Unavailable("DynamoDB", "TimeoutError");
-    });
-
-    expect(codeOf(result)).toBe("UNAVAILABLE");
-    expect(messageOf(result)).toBe(errors.UNAVAILABLE.message);
-    expect(Number(result.headers?.["retry-after"])).toBeGreaterThan(0);
-  });
-
   test("an endpoint responds with the status, message and headers of the catalogue for every code", async () => {
     for (const code of Object.keys(errors) as Code[]) {
       const result = await askOpen({}, async () => {

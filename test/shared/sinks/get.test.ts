@@ -45,23 +45,6 @@ test("a read of keys connects to no address that is neither public nor allowed",
   expect(connections()).toBe(0);
 });
 
-test.each([[204], [302], [404], [500]])(
-  "a read of keys returns an error for status %i, and follows nothing",
-  async (status) => {
-    const { port, connections } = await httpSink((_, response) => {
-      response.writeHead(status, { location: "/other" });
-      response.end();
-    });
-    expect(await read(`http://127.0.0.1:${port}/`)).toBe(`STATUS_${status}`);
-    expect(connections()).toBe(1);
-  },
-);
-
-test("a read of keys reads no more than its maximum", async () => {
-  const { port } = await httpSink((_, response) => response.end("x".repeat(1_001)));
-  expect(await read(`http://127.0.0.1:${port}/`)).toBe("TOO_LARGE");
-});
-
 test("a read of keys gives up on a server that does not answer, or not to the end", async () => {
   const silent = await httpSink(() => {});
   const slow = await httpSink((_, response) => response.write("x"));
