@@ -107,7 +107,7 @@ test("ncs exclude day exits with 1 for a day that was not imported, and for what
   });
   expect(await exclude("23.11.2026")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("It must be a date, YYYY-MM-DD."),
+    stderr: expect.stringContaining("It must be a date of the calendar"),
   });
 });
 
