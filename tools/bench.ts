@@ -66,9 +66,7 @@ async function runHere(name: string): Promise<void> {
   const bench = benches[name] as Bench;
   const [load = 0] = loadavg();
   if (load > availableParallelism()) {
-    console.error(
-      `the machine is busy (load ${load.toFixed(1)}): medians and ratios are not to be relied on`,
-    );
+    console.error(`the machine is busy (load ${load.toFixed(1)}): do not rely on medians and ratios`);
   }
   const rows = await bench.run();
   console.log(`${name}\n${tableOf(rows)}\n`);

@@ -14,7 +14,7 @@ const faultSchema = z.strictObject({
   code: z.enum(Object.keys(errors) as [Code, ...Code[]]),
   /** Headers that the request has as well. */
   headers: z.optional(texts),
-  /** What the authorizer says otherwise of the caller; null: the request has no token. */
+  /** What the authorizer says instead of the caller; null: the request has no token. */
   caller: z.optional(z.nullable(texts)),
   /** Variables that differ, where the function has them; `TABLE_*` stands for all that begin so. */
   environment: z.optional(texts),

@@ -274,7 +274,7 @@ test.each([
     share,
     "above 0 and at most 1",
   ]),
-])("ncs %s density --%s %s exits with 1 and says what it must be", async (command, name, value, message) => {
+])("ncs %s density --%s %s exits with 1 and says: %s", async (command, name, value, message) => {
   const others = {
     generate: ["--bbox", "1,2,3,4", "--weeks", "1", "--out", "x.csv"],
     import: ["x.csv", "--coverage", "rows", "--outputs", "x.json"],

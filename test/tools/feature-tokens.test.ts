@@ -21,7 +21,9 @@ test("the runner waits until a token has expired, and refuses one that is valid 
   await soon.expired();
   expect(Date.now()).toBeGreaterThanOrEqual((second + 1) * 1_000);
   const late = new Tokens("", { ...plan, expiredToken: tokenUntil(second + 3_600) }, folder);
-  await expect(late.expired()).rejects.toThrow(/is valid for 36\d\d s yet, and at most 120 are waited/);
+  await expect(late.expired()).rejects.toThrow(
+    /is valid for another 36\d\d s, and the runner waits 120 at most/,
+  );
 });
 
 test("an invalid token differs from the valid one in its signature", async () => {

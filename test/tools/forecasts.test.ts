@@ -56,11 +56,8 @@ test.each([
   [["--holidays", "2026.csv", "date\n2026-12-25\n2026-02-30"], "2026.csv: row 2: must be a date, YYYY-MM-DD"],
   [["--holidays", "2026.json", '["25.12.2026"]'], "2026.json: 0: must be a date, YYYY-MM-DD"],
   [["--holidays", "2026.txt", "2026-12-25"], "2026.txt: must end in .json or .csv"],
-])(
-  "ncs import density %j exits with 1 and says what it must be",
-  async ([option = "", value = "", content], said) => {
-    const path = content === undefined ? value : await folder.write(value, content);
-    const { code, stderr } = await importCounts([`${freshTile()}00,2026-10-19T06:00:00Z,100`], option, path);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
-  },
-);
+])("ncs import density %j exits with 1 and says: %s", async ([option = "", value = "", content], said) => {
+  const path = content === undefined ? value : await folder.write(value, content);
+  const { code, stderr } = await importCounts([`${freshTile()}00,2026-10-19T06:00:00Z,100`], option, path);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+});

@@ -14,7 +14,7 @@ function invoke(...args: readonly string[]): Promise<{ code: number; stdout: str
   });
 }
 
-test("npm run invoke sends a file of one's own to the function of its route", async () => {
+test("npm run invoke sends an event from another folder to the function of its route and prints status 200", async () => {
   const { event } = await readNamedEvent("qos-profiles/get-by-name.200-found.json");
   const { code, stdout } = await invoke(await folder.write("mine.json", event));
 
@@ -26,7 +26,7 @@ test.each([
   [[], "missing required argument 'file'"],
   [["none.json"], "none.json cannot be read: ENOENT, no such file or folder"],
   [["events/keys/publish.200-key-set.json", "--fault", "permission-denied"], "its operation needs no token"],
-])("npm run invoke %j says what is wrong in a sentence", async (args, sentence) => {
+])("npm run invoke %j exits with 1 and one sentence: %s", async (args, sentence) => {
   const { code, stderr } = await invoke(...args);
 
   expect(code).toBe(1);

@@ -150,7 +150,7 @@ test.each<[args: readonly string[], said: string, shell?: Shell]>([
   [["webhooks", "listen"], "must be whsec_ and Base64", { NCS_WEBHOOK_SECRET: "a-secret!" }],
   [["verify", "localhost"], "must be the address of a service, such as https://"],
   [["verify", "http://127.0.0.1:2"], "does not answer (ECONNREFUSED)"],
-  [["verify", "http://127.0.0.1:2", "--only", "nothing-is-called-so"], "no scenario has such a name"],
+  [["verify", "http://127.0.0.1:2", "--only", "nothing"], 'no scenario has "nothing" in its name'],
   [["density", "--out", "lyon.shp"], "--out must be a file that ends in .csv, .geojson, .parquet"],
 ])("ncs %j exits with 1 and says: %s", async (args, said, shell = {}) => {
   useShell(shell);

@@ -104,11 +104,14 @@ test.each<[what: string, of: Case, low: readonly (readonly [quota: string, remed
 test.each<[Case, quota: string, percent: number]>([
   [expecting(6_000, 1_000), "warm read units a second of densities", 108],
   [newRecords, warmWrites("access-records"), 80],
-])("the first to throttle is the quota with the least room: case %#", (of, quota, percent) => {
-  const first = firstToThrottle(checksIn(of));
-  expect(first?.quota).toBe(quota);
-  expect(Math.floor((100 * (first?.allowed ?? 0)) / (first?.needed ?? 1))).toBe(percent);
-});
+])(
+  "preflight names the quota with the least room as the first to throttle: case %#",
+  (of, quota, percent) => {
+    const first = firstToThrottle(checksIn(of));
+    expect(first?.quota).toBe(quota);
+    expect(Math.floor((100 * (first?.allowed ?? 0)) / (first?.needed ?? 1))).toBe(percent);
+  },
+);
 
 test.each([
   [{ reservedConcurrency: "profile/authenticate:900" }, -50 + 900],

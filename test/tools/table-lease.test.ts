@@ -20,7 +20,7 @@ beforeAll(async () => {
 let day = Date.parse("2026-11-01");
 const nextDay = () => (day += 86_400_000);
 
-test("Lease keeps other imports out while a batch runs that began just before a renewal", async () => {
+test("a second import is refused while a batch runs that began just before a renewal", async () => {
   let now = nextDay();
   const lease = await TableLease.of(profiles, () => now);
   now += 29_999;
@@ -33,7 +33,7 @@ test("Lease keeps other imports out while a batch runs that began just before a 
   await lease.release();
 });
 
-test("TableLease.renew rejects once another import has taken a lapsed lease, even after that import has ended", async () => {
+test("an import stops when another one has taken its lapsed lease, even after that one has ended", async () => {
   let now = nextDay();
   const lease = await TableLease.of(profiles, () => now);
   now += 4 * 60_000;
@@ -44,7 +44,7 @@ test("TableLease.renew rejects once another import has taken a lapsed lease, eve
   await lease.release();
 });
 
-test("TableLease.renew renews a lapsed lease that no other import has taken", async () => {
+test("an import renews a lapsed lease that no other import has taken", async () => {
   let now = nextDay();
   const lease = await TableLease.of(profiles, () => now);
   now += 4 * 60_000;
@@ -65,7 +65,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("an import keeps others out for as long as its run reads, without a write that would renew", async () => {
+test("an import that only reads for ten minutes keeps other imports out", async () => {
   vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: nextDay() });
   const begins = await withLeases([devices], async () => {
     for (let minutes = 0; minutes < 10; minutes++) {
@@ -78,7 +78,7 @@ test("an import keeps others out for as long as its run reads, without a write t
   expect(begins).toContain("another command is changing devices");
 });
 
-test("an import ends as its run does, though a lease cannot be released", async () => {
+test("an import whose lease cannot be released returns its result, and says that the table stays reserved for 3 minutes", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: nextDay() });
   const said = vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(TableLease.prototype, "release").mockRejectedValue(new Error("no answer"));
@@ -91,7 +91,7 @@ test("an import ends as its run does, though a lease cannot be released", async 
   expect(said).toHaveBeenCalledWith(expect.stringContaining("profiles: may be reserved for 3 more minutes"));
 });
 
-test("erase waits for an import of assignments, and deletes what that has written", async () => {
+test("ncs subject erase waits for an import of assignments, and deletes what it has written", async () => {
   const subscription = crypto.randomUUID();
   const importing = await TableLease.of(numberAssignments);
   const erasing = erase(subscription, true);

@@ -163,39 +163,42 @@ const sentences: [sentence: string, right: unknown, wrong?: unknown][] = [
   ["no restricted QoS Profile is included in the response", [{ name: "SMALL" }]],
 ];
 
-test.each(sentences)("%s: is true of %j, and not of the status 599", async (text, right, wrong = 12345) => {
-  const delivery = { headers: { authorization: "Bearer for the sink" }, body: right, status: 204 };
-  let arriving: typeof delivery | undefined = delivery;
-  const receiver = { newSink: () => "", delivery: async () => arriving, close: async () => {} };
-  const surroundings = {
-    url: "",
-    plan: await readPlan(planFile),
-    definitions: [definition],
-    tokens: new Tokens("", plan, folder),
-    receiver,
-    learned: new Map(),
-  };
-  const steps = [{ text: 'the request "readCells" is sent', isOutcome: false }];
-  const world = new World(surroundings, { name: "", title: "", steps });
-  world.useResource("/cells/v1/{name}");
-  world.headers.set("x-correlator", "ours");
-  world.pathParameters.name = "in the path";
-  world.installed = { simCard: "SIMCARD1", device: "DEVICE1" };
-  const { area } = plan.bodies.retrievePopulationDensity;
-  world.body = { name: "sent", startTime, area, sink: "", accessToken: "for the sink" };
-  const headers = new Headers({
-    "x-correlator": "ours",
-    "content-type": "application/json; charset=utf-8",
-  });
-  world.answer = { status: 200, headers, body: right };
-  world.delivery = delivery;
-  const { run } = stepOf(text);
-  await run(world);
-  world.answer = { status: 599, headers: new Headers(), body: wrong };
-  arriving = undefined;
-  world.delivery = undefined;
-  await expect((async () => await run(world))()).rejects.toBeInstanceOf(Unexpected);
-});
+test.each(sentences)(
+  "the sentence “%s” accepts %j and refuses the status 599",
+  async (text, right, wrong = 12345) => {
+    const delivery = { headers: { authorization: "Bearer for the sink" }, body: right, status: 204 };
+    let arriving: typeof delivery | undefined = delivery;
+    const receiver = { newSink: () => "", delivery: async () => arriving, close: async () => {} };
+    const surroundings = {
+      url: "",
+      plan: await readPlan(planFile),
+      definitions: [definition],
+      tokens: new Tokens("", plan, folder),
+      receiver,
+      learned: new Map(),
+    };
+    const steps = [{ text: 'the request "readCells" is sent', isOutcome: false }];
+    const world = new World(surroundings, { name: "", title: "", steps });
+    world.useResource("/cells/v1/{name}");
+    world.headers.set("x-correlator", "ours");
+    world.pathParameters.name = "in the path";
+    world.installed = { simCard: "SIMCARD1", device: "DEVICE1" };
+    const { area } = plan.bodies.retrievePopulationDensity;
+    world.body = { name: "sent", startTime, area, sink: "", accessToken: "for the sink" };
+    const headers = new Headers({
+      "x-correlator": "ours",
+      "content-type": "application/json; charset=utf-8",
+    });
+    world.answer = { status: 200, headers, body: right };
+    world.delivery = delivery;
+    const { run } = stepOf(text);
+    await run(world);
+    world.answer = { status: 599, headers: new Headers(), body: wrong };
+    arriving = undefined;
+    world.delivery = undefined;
+    await expect((async () => await run(world))()).rejects.toBeInstanceOf(Unexpected);
+  },
+);
 
 test("the table of sentences has one for every Then step that the runner knows", () => {
   const unused = [...answerSteps, ...cellSteps, ...deliverySteps]

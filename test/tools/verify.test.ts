@@ -64,7 +64,7 @@ test("ncs verify --sink has densities delivered, and says so in the same report"
   expect(received).toEqual(["POST /densities"]);
 }, 60_000);
 
-test("a load of 20 requests a second by six callers is an outcome for each operation, with times", async () => {
+test("ncs verify --load with 20 requests a second for 2 s reports 40 requests by operation, with times", async () => {
   const outcomes = (await verify({ ...demo, only: "keys/", load: { rate: 20, seconds: 2 } })).outcomes.filter(
     ({ name }) => name.startsWith("load/"),
   );
@@ -75,7 +75,7 @@ test("a load of 20 requests a second by six callers is an outcome for each opera
   expect(Number(counts[0]?.[2])).toBeGreaterThanOrEqual(6);
 }, 60_000);
 
-test("a load by fewer than six callers is refused", async () => {
+test("ncs verify --load refuses fewer than six logins", async () => {
   const load = { rate: 1, seconds: 1 };
   await expect(verify({ ...demo, logins: demo.logins.slice(0, 2), only: "keys/", load })).rejects.toThrow(
     "--load needs 6 logins whose requests are answered; there are 2",
@@ -115,7 +115,7 @@ test("ncs verify cancels an operation at the service, and sends no token to anot
   expect(asked.filter((one) => one.startsWith("other"))).toEqual([]);
 });
 
-test("scenarios skips requests without a login, and names the login that they need", async () => {
+test("ncs verify skips requests for which there is no login, and names the login that they need", async () => {
   const { scenarios: sent, skipped } = await scenarios(demoLogins().slice(0, 1));
   expect(sent.every(({ login }) => login === undefined || login.EmailAddress === "app@example.com")).toBe(
     true,

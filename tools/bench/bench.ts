@@ -1,6 +1,6 @@
 /**
- * Whether benches run in their smallest size (`--brief`), to see that they work: what is measured then is not to be relied
- * on, and no bar is held.
+ * Whether benches run in their smallest size (`--brief`), which shows that they work: what they measure is unreliable,
+ * and no bar is checked.
  */
 const isBrief = process.argv.includes("--brief");
 
@@ -33,7 +33,7 @@ export interface Bench {
 /** A number as text, with its unit. */
 type Text = (value: number) => string;
 
-/** Texts of numbers with a unit, rounded to so many decimal places. */
+/** Texts of numbers with a unit, rounded to `decimals` places. */
 export function inUnit(unit: string, decimals = 0): Text {
   return (value) => `${value.toLocaleString("en", { maximumFractionDigits: decimals })} ${unit}`;
 }
@@ -52,13 +52,13 @@ export function shown(what: string, measured: string): Row {
   return { what, measured, holds: true };
 }
 
-/** A measurement that shall not be below its bar. */
+/** A measurement that must not be below its bar. */
 export function atLeast(what: string, value: number, bar: number, text: Text): Row {
   if (isBrief) return shown(what, text(value));
   return { what, measured: text(value), bar: `≥ ${text(bar)}`, holds: value >= bar };
 }
 
-/** A measurement that shall not be above its bar. */
+/** A measurement that must not be above its bar. */
 export function atMost(what: string, value: number, bar: number, text: Text): Row {
   if (isBrief) return shown(what, text(value));
   return { what, measured: text(value), bar: `≤ ${text(bar)}`, holds: value <= bar };
@@ -86,7 +86,7 @@ export function medianMilliseconds<Name extends string>(
   return Object.fromEntries(medians) as Record<Name, number>;
 }
 
-/** The times of calls that take so long together. */
+/** The times of calls that together take some milliseconds. */
 function timesOf(run: () => unknown, milliseconds: number): number[] {
   const times: number[] = [];
   const began = performance.now();

@@ -60,7 +60,7 @@ export function dayOf(tile: number): readonly TileHour[] {
 /** Hours since the epoch. */
 const firstHour = Date.UTC(2026, 10, 20) / hourMilliseconds;
 
-/** So many hours, from the first. */
+/** The first hours. */
 export function firstHours(count: number): readonly number[] {
   return Array.from({ length: count }, (_, hour) => firstHour + hour);
 }

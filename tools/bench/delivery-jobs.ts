@@ -107,7 +107,7 @@ function maxAtOnce(sinks: readonly Sink[]): number {
 }
 
 /**
- * Requests so many answers at once, to each of the sinks and by each of the callers in turn. Returns the seconds from
+ * Requests answers at once, taking turns among the sinks and the callers. Returns the seconds from
  * the first request to the last delivery.
  */
 async function deliver(

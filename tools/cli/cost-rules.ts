@@ -33,7 +33,7 @@ export const assumptions = {
   /** Environments that start, of a thousand requests, and seconds that one takes, which are paid for as others. */
   startsOfThousand: 2,
   startSeconds: 0.5,
-  /** Share of requests that is traced, besides one a second. */
+  /** Share of requests that is traced, in addition to one a second. */
   tracedShare: 0.05,
   /** Bytes of the access log and of the function's line. */
   logBytes: 1_350,

@@ -39,7 +39,7 @@ export interface ExpectedRequests {
   readonly others: number;
 }
 
-/** The same with those about a subscriber, each of which a stage may record: any of the others may be. */
+/** The same, with how many are about a subscriber, which a stage may record. */
 interface CountedRequests extends ExpectedRequests {
   readonly recorded: number;
 }

@@ -68,7 +68,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (features !== undefined && (options.sink !== undefined || options.load)) {
         command.error("error: --sink and --load are of the contract's scenarios, not of --features");
       }
-      // A wrong name is not found out at the end of the run.
+      // A file that cannot be written is reported before the run.
       if (out !== undefined) await writeOut(out, "");
       const findings = await findingsOf(base, options);
       const [{ countsOf }, { report }] = await Promise.all([
@@ -80,7 +80,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       else await writeOut(out, `${text}\n`);
       const { passed, failed, skipped } = countsOf(findings);
       const result = `${passed} passed, ${failed} failed, ${skipped} not run`;
-      if (passed + failed + skipped === 0) throw new Error("no scenario has such a name");
+      if (passed + failed + skipped === 0) throw new Error(`no scenario has "${options.only}" in its name`);
       if (passed + failed === 0) throw new Error(`no scenario could be run: ${result}`);
       const whose = features === undefined ? "contract says" : "features say";
       if (failed > 0) throw new Error(`${base} does not answer as the ${whose}: ${result}`);

@@ -40,7 +40,7 @@ export const devices: ImportKind<typeof schema> = {
 
 type Devices = readonly Placed<DeviceRecord>[];
 
-/** What is read of an item that is only asked for its owner. */
+/** What is read of an item to learn its owner. */
 const owned = withSchema(table, z.object({ identifier: z.string(), subscription: z.string() }));
 
 class DeviceImport implements RecordImport<DeviceRecord> {

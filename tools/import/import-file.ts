@@ -266,7 +266,7 @@ export async function together(
   }
 }
 
-/** Gives a deadline; nothing of it is left when the run ends before. */
+/** Runs with a deadline, whose timer ends with the run. */
 async function inTime(run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const controller = new AbortController();
   // A record may be many items, each of which listens for its end.

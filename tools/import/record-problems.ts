@@ -10,7 +10,7 @@ export interface RecordProblem {
 /** A file of the wrong form has a problem in every record. */
 const problemsNamed = 20;
 
-/** The problems of a file in any number, of which the first ones are named and the others counted. */
+/** Any number of problems of a file: the first are named, the others counted. */
 export class RecordProblems {
   readonly #file: string;
   #named: RecordProblem[] = [];

@@ -5,7 +5,7 @@ import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import type { Table } from "../../shared/table.ts";
 
-/** A table is an import's own for so long, unless the lease is renewed: longer than a batch may take. */
+/** How long a lease lasts unless it is renewed: longer than a batch may take. */
 const leaseMilliseconds = patienceMilliseconds + 60_000;
 
 /** A lease that is younger is not renewed. */

@@ -28,7 +28,7 @@ export function itemsAsStored<Name extends string>(table: Table<unknown, Name>):
   return withSchema(table, { parse: (item) => item as StoredItem });
 }
 
-/** The items of a table, all of which is read, whose attribute is one of some texts. */
+/** Reads a whole table for the items whose attribute is one of some texts. */
 export async function itemsWith(
   table: Table,
   attribute: string,
@@ -37,7 +37,7 @@ export async function itemsWith(
   return await scanned(table, attribute, texts, (name) => `#attribute = ${name}`);
 }
 
-/** The items of a table, all of which is read, whose attribute contains one of some texts. */
+/** Reads a whole table for the items whose attribute contains one of some texts. */
 export async function itemsContaining(
   table: Table,
   attribute: string,

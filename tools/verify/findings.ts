@@ -1,7 +1,7 @@
 import type { Outcome } from "./run-scenario.ts";
 import type { Skipped } from "./scenarios.ts";
 
-/** What was found of a service. */
+/** What a verification found. */
 export interface Findings {
   readonly url: string;
   readonly outcomes: readonly Outcome[];

@@ -17,7 +17,7 @@ const minCallers = 6;
 /** Milliseconds within which 95 of 100 requests of an operation must be answered. */
 const maxMilliseconds = 1_000;
 
-/** What is sent: reads, which may be repeated as often as one likes. */
+/** What is sent: reads, which may be repeated. */
 const repeatable =
   /^(?:(?:qos-profiles|number-recycling|device-identifier)\/|population-density\/(?:capabilities|list-operations|retrieve|summarize)\.).*200-/;
 
@@ -36,8 +36,8 @@ interface LoadedService {
 }
 
 /**
- * Sends requests at a constant rate, whether earlier ones are answered or not, in turn of callers and operations: to each
- * operation one that the service has answered the caller before.
+ * Sends requests at a constant rate, whether or not earlier ones are answered, taking turns among callers and operations.
+ * Each request is one that the service has answered for its caller before.
  * @returns an outcome for each operation.
  * @throws {Error} when fewer than six logins can send any.
  */
@@ -78,7 +78,7 @@ export async function underLoad({
   );
 }
 
-/** One request of each operation that a caller gets an answer to. */
+/** For each operation, one request that the service answers for a caller. */
 async function answeredBefore(
   url: string,
   token: string,

@@ -1,4 +1,4 @@
-/** Sends how much the memory of this process grows while it streams an answer of at least so many slots. */
+/** Sends how much the memory of this process grows while it streams an answer of at least `minSlots` slots. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";

@@ -13,7 +13,7 @@ export interface Kernel {
 /** In radii. */
 const reach = 3.5;
 
-/** Places are looked at in so many steps a radius. */
+/** The steps a radius in which the people around a place are summed. */
 const stepsPerRadius = 4;
 
 /**

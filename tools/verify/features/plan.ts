@@ -124,7 +124,7 @@ const shape = strict({
     tooComplex: area.optional(),
     precision: z.int().optional(),
     unsupportedPrecision: z.int().optional(),
-    /** Days before and after now that a period may not begin. */
+    /** How many days before, and after, now a period begins too early, or too late. */
     tooEarlyDays: z.int().min(1).optional(),
     tooLateDays: z.int().min(1).optional(),
     tooLongHours: z.int().min(1).optional(),

@@ -6,9 +6,9 @@ import { clientToken } from "./client-token.ts";
 import { CannotRun, inPlan } from "./ending.ts";
 import type { Plan, TokenSource } from "./plan.ts";
 
-/** Longer than that, nobody waits for a token to expire. */
+/** The longest that the runner waits for a token to expire. */
 const longestWaitSeconds = 120;
-/** What servers' clocks may differ by. */
+/** How much servers' clocks may differ. */
 const toleranceSeconds = 10;
 
 /** The access tokens of a plan. */
@@ -43,8 +43,8 @@ export class Tokens {
     const seconds = secondsLeft(token, -Infinity) + toleranceSeconds;
     if (seconds > longestWaitSeconds) {
       throw new CannotRun(
-        `expiredToken is valid for ${Math.round(seconds)} s yet, and at most ${longestWaitSeconds} are waited: give one ` +
-          "that has expired, or let tokens live shorter",
+        `expiredToken is valid for another ${Math.round(seconds)} s, and the runner waits ${longestWaitSeconds} at most: ` +
+          "give one that has expired, or shorten the lifetime of tokens",
       );
     }
     // A timer may fire a millisecond early.
@@ -87,7 +87,7 @@ function sendable(token: string, name: string): string {
   throw new CannotRun(`${name} has characters that no header can have, such as a line break`);
 }
 
-/** How long a token is valid yet, if it is a JWT that says so. */
+/** For how many more seconds a token is valid, if it is a JWT that says so. */
 function secondsLeft(token: string, otherwise = Infinity): number {
   try {
     const { exp } = decodeJwt(token);

@@ -29,7 +29,7 @@ export interface FeatureAnswer {
   readonly body: unknown;
 }
 
-/** One scenario as its steps see and change it: the request that is made up, and what came of it. */
+/** One scenario as its steps see and change it: the request that they build, and its answer. */
 export class World {
   readonly surroundings: Surroundings;
   readonly scenario: FeatureScenario;
@@ -41,11 +41,11 @@ export class World {
   body: unknown;
   /** Whose valid token is sent; undefined for a token that is not valid. */
   caller: string | undefined;
-  /** Whose token is a valid one if nothing else is said. */
+  /** Whose token is sent where a step only says that it is valid. */
   usualCaller: string;
   /** The SIM card and the device that it is in. */
   installed: { readonly simCard: string; readonly device: string } | undefined;
-  /** With which answers are refused at the sink, so that the operation fails. */
+  /** The status with which the sink refuses answers, so that the operation fails. */
   failingStatus: number | undefined;
   answer: FeatureAnswer | undefined;
   delivery: Delivery | undefined;

@@ -58,7 +58,7 @@ export function h3CellsOf(path: string, cellMetres: number): PopulationFile {
   });
 }
 
-/** The coarsest resolution of which some parts lie in each cell; not so fine that a cell has 10,000 parts. */
+/** The coarsest resolution with several parts in each cell to fill, at most four steps finer: 2,401 parts a cell. */
 function resolutionWithin(coarsest: number, cellMetres: number): number {
   for (let resolution = coarsest; resolution < Math.min(coarsest + 4, 15); resolution++) {
     if (getHexagonEdgeLengthAvg(resolution, UNITS.m) < cellMetres / 3) return resolution;

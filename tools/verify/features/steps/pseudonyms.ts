@@ -20,8 +20,8 @@ export const pseudonymSteps: readonly Step[] = [
 ];
 
 /**
- * Where the plan has no pseudonym, as it is the implementation's secret: it must be one that nobody can compute, the one
- * that this client got for this device before, no other device's, and another than another client gets.
+ * Where the plan has no pseudonym, as it is the implementation's secret: it must be one that nobody can compute, that this
+ * client got before for this device and for no other, and that differs from what another client gets.
  */
 async function requirePseudonym(world: World, path: string, value: unknown, device: string): Promise<void> {
   const { plan, caller = "" } = world;
