@@ -15,7 +15,7 @@ import { captureOutput } from "../../support/pipeline.ts";
 import { seeded } from "../../support/random.ts";
 import { runs } from "../../support/sample.ts";
 import { someJob } from "../../support/some-job.ts";
-import { MemoryJobs } from "./model/memory-stores.ts";
+import { MemoryJobs, MemoryPermits, portsOf } from "./model/memory-stores.ts";
 
 const signal = () => AbortSignal.timeout(60_000);
 const minute = 60_000;
@@ -132,6 +132,7 @@ async function compare(seed: number): Promise<void> {
   const pick = <Choice>(choices: readonly Choice[]) =>
     choices[Math.floor(random() * choices.length)] as Choice;
   const memory = new MemoryJobs();
+  const { jobs: inMemory } = portsOf(memory, new MemoryPermits(), async (_, run) => run());
   const ids = [crypto.randomUUID(), crypto.randomUUID()];
   const callers = [hashed(crypto.randomUUID()), hashed(crypto.randomUUID())];
   const intakes = ["intake-1", "intake-2", "intake-3"];
@@ -173,52 +174,27 @@ async function compare(seed: number): Promise<void> {
     };
     const limit = pick([0, 1, 20]);
     const heldBackAt = pick([now, undefined]);
-    const ending = (hasEnded: boolean, reservedAt?: number) => {
-      if (hasEnded) memory.releasePlace(job, reservedAt);
-      return hasEnded;
-    };
-    const calls = {
-      reservePlace: () => [memory.reservePlace(job, limit), jobStore.reservePlace(job, limit, signal())],
-      store: () => [memory.store(job, replaces), jobStore.store(job, replaces, signal())],
-      promise: () => [memory.promise(job), jobStore.promise(job, signal())],
-      withdraw: () => [
-        ending(memory.withdraw(job, replaces), job.requestedAt),
-        jobStore.withdraw(job, replaces, signal()),
-      ],
-      releaseEnded: () => [memory.releaseEnded(caller, now), jobStore.releaseEnded(caller, now, signal())],
-      markQueued: () => [
-        memory.markQueued(operationId, now),
-        jobStore.markQueued(operationId, now, signal()),
-      ],
-      markWaiting: () => [
-        memory.markWaiting(operationId, caller, heldBackAt),
-        jobStore.markWaiting(operationId, caller, heldBackAt, signal()),
-      ],
-      requestMessage: () => [
-        memory.requestMessage(operationId),
-        jobStore.requestMessage(operationId, signal()),
-      ],
-      acquireLease: () => [
-        memory.acquireLease(seen ?? job, lease),
-        jobStore.acquireLease(seen ?? job, lease, signal()),
-      ],
-      markPossiblyDelivered: () => [
-        memory.markPossiblyDelivered(operationId, lease.id),
-        jobStore.markPossiblyDelivered(operationId, lease.id, signal()),
-      ],
-      scheduleRetry: () => [
-        memory.scheduleRetry(operationId, lease.id, retry),
-        jobStore.scheduleRetry(operationId, lease.id, retry, signal()),
-      ],
-      cancel: () => [ending(memory.cancel(seen ?? job)), jobStore.cancel(seen ?? job, signal())],
-      finish: () => [
-        ending(memory.finish(job, lease.id, end)),
-        jobStore.finish(job, lease.id, end, signal()),
-      ],
-    };
-    const name = pick(Object.keys(calls) as (keyof typeof calls)[]);
-    const [expected, found] = calls[name]();
-    expect([name, step, await found]).toEqual([name, step, expected]);
+    const callsOn = (store: typeof inMemory) => ({
+      reservePlace: () => store.reservePlace(job, limit, signal()),
+      store: () => store.store(job, replaces, signal()),
+      promise: () => store.promise(job, signal()),
+      withdraw: () => store.withdraw(job, replaces, signal()),
+      releaseEnded: () => store.releaseEnded(caller, now, signal()),
+      markQueued: () => store.markQueued(operationId, now, signal()),
+      markWaiting: () => store.markWaiting(operationId, caller, heldBackAt, signal()),
+      requestMessage: () => store.requestMessage(operationId, signal()),
+      acquireLease: () => store.acquireLease(seen ?? job, lease, signal()),
+      markPossiblyDelivered: () => store.markPossiblyDelivered(operationId, lease.id, signal()),
+      scheduleRetry: () => store.scheduleRetry(operationId, lease.id, retry, signal()),
+      cancel: () => store.cancel(seen ?? job, signal()),
+      finish: () => store.finish(job, lease.id, end, signal()),
+    });
+    const name = pick(Object.keys(callsOn(jobStore)) as (keyof ReturnType<typeof callsOn>)[]);
+    const expected = await callsOn(inMemory)[name]();
+    // The real store does so after it has ended a job, in a write of its own.
+    if (expected === true && ["withdraw", "cancel", "finish"].includes(name))
+      memory.releasePlace(job, name === "withdraw" ? job.requestedAt : undefined);
+    expect([name, step, await callsOn(jobStore)[name]()]).toEqual([name, step, expected]);
     expect(await jobStore.read(operationId, signal())).toEqual(memory.read(operationId));
     expect(await pendingOf(caller)).toEqual(new Set(memory.placesOf(caller).keys()));
   }
