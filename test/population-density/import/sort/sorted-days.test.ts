@@ -1,64 +1,38 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
 import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
 import { sortedDays } from "../../../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedDay } from "../../../../functions/population-density/privacy/counted.ts";
-import {
-  addToCoverage,
-  coverageBytes,
-  isCovered,
-} from "../../../../functions/population-density/tiles/tile.ts";
+import { coverageOf as coverageOfCells } from "../../../../functions/population-density/privacy/parts.ts";
+import { isCovered } from "../../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { dayOf, hourMilliseconds } from "../../../../shared/calendar.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
+import { useOwnFolder } from "../../../support/own-folder.ts";
 import type { Row } from "../../../support/rows.ts";
 import { runs } from "../../../support/sample.ts";
 
-let folder: string;
-let csvFolder: string;
-beforeAll(async () => {
-  csvFolder = await mkdtemp(join(tmpdir(), "rows-"));
-  folder = await mkdtemp(join(tmpdir(), "sorted-"));
-  vi.stubEnv("TMPDIR", folder);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await rm(folder, { recursive: true });
-  await rm(csvFolder, { recursive: true });
-});
+const folder = useOwnFolder();
+beforeAll(() => void vi.stubEnv("TMPDIR", folder.path));
+afterAll(() => vi.unstubAllEnvs());
 
 afterEach(async () => {
-  expect(await readdir(folder), "temporary files are left").toEqual([]);
+  expect(await readdir(folder.path), "temporary files are left").toEqual([]);
 });
 
 const firstHour = Date.UTC(2026, 10, 20) / 3_600_000;
 
-interface Counted {
-  readonly tile: string;
-  readonly cell: number;
-  readonly hour: number;
-  readonly people: number;
-  readonly min?: number;
-  readonly max?: number;
-}
+type Counted = Pick<Row, "tile" | "cell" | "hour" | "people">;
 
 /** Rows as a file has them, one a line. */
 function rowsWith(counted: readonly Counted[]): Row[] {
-  return counted.map(({ tile, cell, hour, people, min = people, max = people }, index) => ({
-    tile,
-    cell,
-    hour: firstHour + hour,
-    people,
-    min,
-    max,
-    file: 0,
-    line: index + 2,
-  }));
+  return counted.map((row, index) => {
+    const { hour, people } = row;
+    return { ...row, hour: firstHour + hour, min: people, max: people, file: 0, line: index + 2 };
+  });
 }
 
 /** The rows in batches of a few, each batch of one file. */
@@ -80,16 +54,14 @@ async function* streamed(rows: readonly Row[]): AsyncGenerator<RowBatch> {
 const rowsEach = 7;
 
 /** An hour by its cells with people; a tile by its covered cells and its counted hours. */
-interface PlainTile {
-  readonly geohash: string;
-  readonly covered: readonly number[];
-  readonly hours: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
-}
-
 interface PlainDay {
   readonly date: string;
   readonly precision: number;
-  readonly tiles: readonly PlainTile[];
+  readonly tiles: readonly {
+    readonly geohash: string;
+    readonly covered: readonly number[];
+    readonly hours: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>>;
+  }[];
 }
 
 const everyCell = Array.from({ length: cellsPerTile }, (_, cell) => cell);
@@ -98,7 +70,7 @@ async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}):
   const days: PlainDay[] = [];
   const problems = new Problems(["rows.csv", "more.ndjson"]);
   for await (const { date, precision, tiles } of sortedDays(streamed(rows), { problems, ...options })) {
-    const plain: PlainTile[] = [];
+    const plain: PlainDay["tiles"][number][] = [];
     for await (const { geohash, coverage, hours } of tiles) {
       expect(hours).toHaveLength(24);
       const counted = [...hours.entries()].flatMap(([hour, counted]) => {
@@ -143,15 +115,8 @@ function coveredBy(rows: readonly Row[]): Map<string, Set<number>> {
   return covered;
 }
 
-function coverageOf(covered: ReadonlyMap<string, Iterable<number>>): Map<string, Uint8Array> {
-  return new Map(
-    [...covered].map(([tile, cells]) => {
-      const coverage = new Uint8Array(coverageBytes);
-      for (const cell of cells) addToCoverage(coverage, cell);
-      return [tile, coverage];
-    }),
-  );
-}
+const coverageOf = (covered: ReadonlyMap<string, Iterable<number>>) =>
+  new Map([...covered].map(([tile, cells]) => [tile, coverageOfCells([...cells])]));
 
 /** Tiles that lie in the same partition and in others, at each precision from the coarsest on. */
 const tilesByPrecision = [
@@ -304,7 +269,7 @@ test("no day is stored when the second is refused", async () => {
 test("an import that stops early leaves nothing on disk", async () => {
   const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
-    expect(await readdir(folder)).toHaveLength(1);
+    expect(await readdir(folder.path)).toHaveLength(1);
     for await (const tile of day.tiles) {
       expect(tile.geohash).toBe("u05kq");
       break;
