@@ -1,7 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, beforeEach } from "vitest";
@@ -24,12 +21,13 @@ import { createTables } from "../../tools/local/servers/database.ts";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { useTables } from "./database.ts";
 import { startBucket, type TestBucket } from "./objects.ts";
+import { type OwnFolder, useOwnFolder } from "./own-folder.ts";
 import { seeded } from "./random.ts";
 import { sharedService } from "./service.ts";
 import { execute } from "./state-machine.ts";
 
 /** A folder for files, a bucket and the database, for the tests around `useImports`. */
-export let folder: string;
+export let folder: OwnFolder;
 export let bucket: TestBucket;
 export let database: DynamoDBClient;
 
@@ -44,11 +42,11 @@ export let tables: { readonly one: DensityTables; readonly distributed: DensityT
 
 /** Lets the tests around the call import on one machine and with the state machine, each into a table of its own. */
 export function useImports(): void {
+  folder = useOwnFolder();
   beforeAll(async () => {
     useTables();
     process.env.DENSITY_PRECISIONS = "3-6";
     process.env.DENSITY_K = "10";
-    folder = await mkdtemp(join(tmpdir(), "distributed-"));
     bucket = await startBucket();
     database = new DynamoDBClient({});
   });
@@ -58,7 +56,6 @@ export function useImports(): void {
     useTables();
     database.destroy();
     await bucket.close();
-    await rm(folder, { recursive: true });
   });
   beforeEach(async () => {
     tables = { one: await freshTables(), distributed: await freshTables() };
@@ -123,21 +120,10 @@ export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
 /** That of the counted cells. */
 export const precision = 6;
 
-function areaOf([west, south, east, north]: Box): string {
-  const ring = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ];
-  return JSON.stringify({ type: "Polygon", coordinates: [ring] });
-}
-
-async function fileOf(name: string, content: string): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, content);
-  return path;
+function areaOf([west, south, east, north]: Box) {
+  const at = (longitude: number, latitude: number) => [longitude, latitude];
+  const ring = [at(west, south), at(east, south), at(east, north), at(west, north), at(west, south)];
+  return { type: "Polygon", coordinates: [ring] };
 }
 
 /** Hours of two Mondays and of a Tuesday. */
@@ -164,7 +150,7 @@ export async function rowsOf(box: Box, { hours = times, seed = 1 } = {}): Promis
 
 /** The geohashes of the cells in a box. */
 export async function cellsOf(box: Box): Promise<string[]> {
-  const { rings } = await coveredAreaIn(await fileOf("cells.geojson", areaOf(box)));
+  const { rings } = await coveredAreaIn(await folder.write("cells.geojson", areaOf(box)));
   const { polygonOf } = await import("../../functions/population-density/cover/polygon.ts");
   const { coverOf } = await import("../../functions/population-density/cover/cover.ts");
   return rings.flatMap((ring) => {
@@ -194,8 +180,8 @@ export async function importOnOneMachine(
   wanted: Wanted,
 ): Promise<Omit<DensityImported, "extent">> {
   const paths: string[] = [];
-  for (const [name, content] of Object.entries(files)) paths.push(await fileOf(name, content));
-  const coverage = wanted.box && (await fileOf("area.geojson", areaOf(wanted.box)));
+  for (const [name, content] of Object.entries(files)) paths.push(await folder.write(name, content));
+  const coverage = wanted.box && (await folder.write("area.geojson", areaOf(wanted.box)));
   const { extent: _, ...counts } = await inTables(tables.one, () =>
     importDensity({
       files: paths,
@@ -234,7 +220,7 @@ export async function importDistributed(
   lastId = id;
   for (const [name, content] of Object.entries(files)) await bucket.put(`counts/${id}/${name}`, content);
   if (wanted.box !== undefined) {
-    const area = await coveredAreaIn(await fileOf("area.geojson", areaOf(wanted.box)));
+    const area = await coveredAreaIn(await folder.write("area.geojson", areaOf(wanted.box)));
     await bucket.put(`executions/${id}/area.json`, gzipSync(JSON.stringify(area)));
   }
   const order: ImportOrder = {

@@ -4,7 +4,7 @@ import { afterAll } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 
 /** A folder for the files of one file of tests. */
-interface OwnFolder {
+export interface OwnFolder {
   readonly path: string;
   /**
    * Writes a file and the folders on its way. Returns its path.

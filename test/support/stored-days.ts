@@ -121,6 +121,9 @@ export async function peopleOf(geohash: string, day: string) {
   };
 }
 
+/** The first of the 32 cells that a tile is at the next coarser precision, by its index in the tile around it. */
+export const firstParentOf = (geohash: string) => suffixesOf(1).indexOf(geohash.slice(-1)) * 32;
+
 /** People of one cell in one hour, as `peopleOf` tells them. */
 export async function peopleAt(geohash: string, day: string, hour: number, cell: number) {
   return (await peopleOf(geohash, day))(hour, cell);

@@ -23,23 +23,18 @@ const cells = fc.integer({ min: 1, max: 12 }).chain((precision) => {
 
 describe("the grid", () => {
   test.each(precisions)(
-    "the grid of precision %i has 32 cells for each cell of the precision before",
+    "the grid of precision %i has 32 times the cells of the one before, with borders that are exact in binary",
     (precision) => {
-      const { rows, columns } = gridOf(precision);
+      const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
       expect(rows * columns).toBe(32 ** precision);
       expect(columns).toBe(precision % 2 === 0 ? rows : 2 * rows);
+      for (const index of [1, 3, rows / 2 - 1, rows - 1]) {
+        expect((index * cellHeight) / cellHeight).toBe(index);
+        expect(BigInt(index * cellHeight * 2 ** 28)).toBe(BigInt(cellHeight * 2 ** 28) * BigInt(index));
+      }
+      expect([rows * cellHeight, columns * cellWidth]).toEqual([180, 360]);
     },
   );
-
-  test.each(precisions)("the grid of precision %i has borders that are exact in binary", (precision) => {
-    const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
-    for (const index of [1, 3, rows / 2 - 1, rows - 1]) {
-      expect((index * cellHeight) / cellHeight).toBe(index);
-      expect(BigInt(index * cellHeight * 2 ** 28)).toBe(BigInt(cellHeight * 2 ** 28) * BigInt(index));
-    }
-    expect(rows * cellHeight).toBe(180);
-    expect(columns * cellWidth).toBe(360);
-  });
 });
 
 describe("geohashes", () => {

@@ -44,7 +44,7 @@ describe("what is refused is refused with the same words, and nothing is written
     "both imports refuse with the same words and write nothing: %s",
     async (_, files, wanted) => {
       const refusal = await importOnOneMachine(files, wanted).catch((error: Error) =>
-        error.message.replaceAll(`${folder}/`, ""),
+        error.message.replaceAll(`${folder.path}/`, ""),
       );
       const distributed = await importDistributed(files, wanted);
       expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });

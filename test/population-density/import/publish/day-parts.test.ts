@@ -1,10 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import {
-  cellOf,
-  geohashAt,
-  gridOf,
-  suffixesOf,
-} from "../../../../functions/population-density/cover/geohash.ts";
+import { cellOf, geohashAt, gridOf } from "../../../../functions/population-density/cover/geohash.ts";
 import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
 import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { readDayParts, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
@@ -15,6 +10,7 @@ import {
   coarser,
   dayOf,
   everything,
+  firstParentOf,
   freshTile,
   friday,
   observed,
@@ -65,8 +61,7 @@ describe("parts of a day", () => {
         expect((await storeDay(dayOf(friday, first(tile)), storage)).changed).toBe(0);
         expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
         found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
-        const [letter = ""] = tile.slice(-1);
-        const parent = suffixesOf(1).indexOf(letter) * 32;
+        const parent = firstParentOf(tile);
         // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
         const people = await peopleOf(tile.slice(0, -1), day);
         expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
@@ -122,8 +117,7 @@ describe("parts of a day", () => {
 
   test("one cell more in a day that expired 400 days ago does not disclose its count", async () => {
     const tile = freshTile();
-    const [letter = ""] = tile.slice(-1);
-    const parent = suffixesOf(1).indexOf(letter) * 32;
+    const parent = firstParentOf(tile);
     const typicalPeople = () => peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent);
     const beside = { 0: 40, 1: 9, 2: 9, 3: 9 };
     const storage: DayStorage = { ...observed, ...coarser };
@@ -155,8 +149,7 @@ describe("parts of a day", () => {
 
   test("a part of a typical day stays when another one comes after observed days", async () => {
     const tile = freshTile();
-    const [letter = ""] = tile.slice(-1);
-    const parent = suffixesOf(1).indexOf(letter) * 32;
+    const parent = firstParentOf(tile);
     await storeDay(dayOf(friday, first(tile)), { ...typical, ...coarser });
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 500, 1: 4, 2: 3 } })), { ...observed, ...coarser });
     expect(await peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent)).toBeCloseTo((510 / 3) * 32, -1);

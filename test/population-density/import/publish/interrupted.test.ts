@@ -1,45 +1,28 @@
 import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { readDayParts } from "../../../../functions/population-density/import/store/part-store.ts";
-import type { CountedDay, CountedTile } from "../../../../functions/population-density/privacy/counted.ts";
-import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
+import type { CountedTile } from "../../../../functions/population-density/privacy/counted.ts";
 import { spanAt } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, readSpans, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { readTileDay } from "../../../../functions/population-density/tiles/tile.ts";
-import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { useOwnDensityTables, useTables } from "../../../support/database.ts";
-import { beforeTileWrites } from "../../../support/stored-days.ts";
+import {
+  beforeTileWrites,
+  dayOf as countedDay,
+  tileOf,
+  useOwnDensities,
+} from "../../../support/stored-days.ts";
 
-beforeEach(async () => {
-  useTables();
-  await useOwnDensityTables();
-});
-afterAll(() => {
-  vi.unstubAllEnvs();
-});
+useOwnDensities();
 
 const storage: DayStorage = { kind: "observed", precisions: [7], threshold: 10 };
 const date = "2026-11-20";
 const tile = "u05kq";
 
 /** People at eight o'clock, in cells by their index in the tile. */
-function dayOf(counts: Readonly<Record<number, number>>): CountedDay & { readonly tiles: CountedTile[] } {
-  const people = new Float64Array(cellsPerTile);
-  for (const [cell, count] of Object.entries(counts)) people[Number(cell)] = count;
-  const coverage = coverageOf(Object.keys(counts).map(Number));
-  const hours = Array.from({ length: 24 }, (_, hour) =>
-    hour === 8 ? { people, min: people, max: people } : undefined,
-  );
-  return {
-    date,
-    precision: 7,
-    coverage: new Map([[tile, coverage]]),
-    tiles: [{ geohash: tile, coverage, hours }],
-  };
-}
+const dayOf = (counts: Readonly<Record<number, number>>) => countedDay(date, tileOf(tile, { 8: counts }));
 
 /** The density of the tile's first cell. */
 async function publishedIn(day: string): Promise<number | undefined> {

@@ -12,6 +12,7 @@ import {
   coverageOf,
   dayOf,
   everything,
+  firstParentOf,
   freshTile,
   friday,
   monday,
@@ -43,8 +44,7 @@ describe("an observed day", () => {
       expect(people(8, 33)).toBe("NO_DATA");
       expect(people(9, 0)).toBeUndefined();
       // 5 people for the suppressed cell, by the area of two of the 32 cells.
-      const [letter = ""] = tile.slice(-1);
-      const parent = suffixesOf(1).indexOf(letter) * 32;
+      const parent = firstParentOf(tile);
       const found = await peopleAt(tile.slice(0, -1), day, 8, parent);
       expect(found).toBe(Math.round((105 / 2) * 32));
     }
