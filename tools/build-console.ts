@@ -159,6 +159,7 @@ function mapPlugin({ shared, factory }: MapLibrary): Plugin {
 async function licences(): Promise<string> {
   const files = {
     "MapLibre GL JS": "maplibre-gl/LICENSE.txt",
+    "hyparquet-writer": "hyparquet-writer/LICENSE",
     marked: "marked/LICENSE",
     "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
     "topojson-simplify": "topojson-simplify/LICENSE",

@@ -3,6 +3,7 @@
 import { copyLink } from "../copy.ts";
 import { html } from "../dom.ts";
 import { ApiError, apiUrl } from "../http.ts";
+import { loadPart } from "../lazy.ts";
 import { counted, separated, whole } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
@@ -65,7 +66,7 @@ export function resultPanel(options: ResultOptions): Result {
     hasCells && extremesOf(densities.hours),
     hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
-    ...(hasCells ? actions(requests, onPicture) : []),
+    ...(hasCells ? actions(densities, requests, onPicture) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );
@@ -110,8 +111,18 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and the error of a failed download. */
-function actions(requests: readonly DensityRequest[], savePicture: () => void): HTMLElement[] {
+function actions(
+  densities: Densities,
+  requests: readonly DensityRequest[],
+  savePicture: () => void,
+): HTMLElement[] {
   const problem = html("p", { class: "problem", role: "alert" });
+  const unloaded = html("div");
+  const parquet = () =>
+    loadPart(unloaded, async () => {
+      const { saveParquet } = await import("./parquet.ts");
+      saveParquet(densities);
+    });
   const save = async (format: Format) => {
     problem.textContent = "";
     try {
@@ -127,6 +138,7 @@ function actions(requests: readonly DensityRequest[], savePicture: () => void): 
     ...formatsFor(requests).map((format) =>
       html("button", { type: "button", click: () => save(format) }, format),
     ),
+    html("button", { type: "button", click: parquet }, "Parquet"),
     html(
       "button",
       {
@@ -139,5 +151,5 @@ function actions(requests: readonly DensityRequest[], savePicture: () => void): 
     html("button", { type: "button", click: () => void copyLink() }, "Copy link"),
     html("button", { type: "button", click: savePicture }, "PNG"),
   );
-  return [buttons, problem];
+  return [buttons, problem, unloaded];
 }

@@ -60,7 +60,7 @@ async function query(sql: string): Promise<unknown> {
 
 const number = (name: string) => `${name}::INTEGER AS ${name}`;
 const wellKnownText = (geometry: string) => `ST_AsText(${geometry}) AS text`;
-const time = (name: string) => `strftime(${name}::TIMESTAMP, '%Y-%m-%dT%H:%M:%SZ') AS ${name}`;
+const time = (name: string) => `strftime(${name} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS ${name}`;
 
 test("DuckDB reads the GeoParquet of ncs density with the cells, hours and numbers of its GeoJSON", async () => {
   const file = await written("lyon.parquet");
@@ -71,9 +71,9 @@ test("DuckDB reads the GeoParquet of ncs density with the cells, hours and numbe
   const expected = await expectedRows();
   expect(expected.length).toBeGreaterThan(500);
   expect(rows).toEqual(expected);
-  expect(await query(`SELECT typeof(geometry) AS type FROM '${file}' LIMIT 1`)).toEqual([
-    { type: "GEOMETRY('OGC:CRS84')" },
-  ]);
+  expect(
+    await query(`SELECT typeof(geometry) AS type, typeof(startTime) AS time FROM '${file}' LIMIT 1`),
+  ).toEqual([{ type: "GEOMETRY('OGC:CRS84')", time: "TIMESTAMP WITH TIME ZONE" }]);
 });
 
 test("DuckDB reads the CSV of ncs density with WKT as the numbers and rectangles of its cells", async () => {

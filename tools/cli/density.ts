@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
-import { cornersOf } from "../import/density/box.ts";
+import type { DensityRow } from "../../shared/geo-parquet.ts";
+import { cornersOf, polygonOfBox } from "../import/density/box.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
-import type { DensityRow } from "./geo-parquet.ts";
 import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
 import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
@@ -78,8 +78,11 @@ const files: Readonly<Record<string, FileKind>> = {
     accept: "application/x-ndjson",
     parameters: {},
     bytesOf: async (body) => {
-      const { geoParquetOf } = await import("./geo-parquet.ts");
-      return new Uint8Array(geoParquetOf(rowsIn(body)));
+      const [{ geoParquetOf }, { boxOf }] = await Promise.all([
+        import("../../shared/geo-parquet.ts"),
+        import("../../functions/population-density/cover/box.ts"),
+      ]);
+      return new Uint8Array(geoParquetOf(rowsIn(body), (geohash) => polygonOfBox(boxOf(geohash))));
     },
   },
 };
