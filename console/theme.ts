@@ -34,8 +34,9 @@ export function followTheme(): void {
     ...Object.entries(names).map(([value, name]) => html("option", { value }, name)),
   );
   const apply = () => {
-    const media = { system: "(prefers-color-scheme: dark)", light: "not all", dark: "all" }[theme];
-    element<HTMLLinkElement>("dark-style").media = media;
+    // Paper is light.
+    const media = { system: "screen and (prefers-color-scheme: dark)", light: "not all", dark: "screen" };
+    element<HTMLLinkElement>("dark-style").media = media[theme];
     for (const listener of listeners) listener();
   };
   field.addEventListener("change", () => {

@@ -22,6 +22,7 @@ import {
 import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { dots, hatching, strokes } from "./patterns.ts";
+import { followPrinting } from "./printed-map.ts";
 
 /** The map of the page. */
 export interface DensityMap {
@@ -80,6 +81,7 @@ export async function createMap(
   let onHover: HoverListener | undefined;
   reportHovers(map, cells, (...place) => onHover?.(...place));
   ground.addNote(map);
+  followPrinting(map);
 
   let coverage: Box | undefined;
   let hasMoved = false;

@@ -1,0 +1,17 @@
+/** The map on paper: browsers print nothing of what is drawn with WebGL. */
+import type { Map as MapLibreMap } from "maplibre-gl";
+import { html } from "../dom.ts";
+
+/** Puts a picture of the map in its place while the page is printed. */
+export function followPrinting(map: MapLibreMap): void {
+  const picture = html("canvas", { class: "printed-map" });
+  addEventListener("beforeprint", () => {
+    // What is drawn can be read only before the browser shows it.
+    map.redraw();
+    const drawn = map.getCanvas();
+    [picture.width, picture.height] = [drawn.width, drawn.height];
+    picture.getContext("2d")?.drawImage(drawn, 0, 0);
+    map.getContainer().append(picture);
+  });
+  addEventListener("afterprint", () => picture.remove());
+}
