@@ -194,10 +194,10 @@ class MapView {
     const detail = await detailAround(coverage);
     this.#map.showDetail(detail);
     const cities = await citiesAround(detail);
-    const show = (box: Box) => {
-      this.#map.moveToBox(box);
-      const area = boxArea(box);
-      if (area !== undefined) this.#form?.form.fill({ areas: [area] });
+    const onRegions = (boxes: readonly Box[]) => {
+      if (boxes[0] !== undefined && boxes.length === 1) this.#map.moveToBox(boxes[0]);
+      const areas = boxes.flatMap((box) => boxArea(box) ?? []);
+      if (areas.length > 0) this.#form?.form.fill({ areas });
     };
     const onCity = ({ longitude, latitude }: City) => {
       const around = {
@@ -214,7 +214,7 @@ class MapView {
         announce("This city is not covered.");
       }
     };
-    place.replaceChildren(placesPanel({ coverage, cities, onRegion: show, onCity }));
+    place.replaceChildren(placesPanel({ coverage, cities, onRegions, onCity }));
   }
 
   #areaDrawing(capabilities: Capabilities): AreaDrawing {

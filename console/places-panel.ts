@@ -1,16 +1,18 @@
 /** Finds one's place: a search of cities, and the regions that are covered, as a list and on a small map. */
-import { announce, html, svg } from "./dom.ts";
+import { announce, html } from "./dom.ts";
 import { counted, squareKilometres } from "./numbers.ts";
+import { overview } from "./overview.ts";
 import { panel } from "./panel.ts";
 import type { Box } from "./request/area.ts";
 import type { Coverage } from "./request/capabilities.ts";
+import { maxAreas } from "./request/fit-areas.ts";
 import { type City, citiesNamed, type Region, regionsOf } from "./request/regions.ts";
 
 interface PlacesOptions {
   readonly coverage: Coverage;
   readonly cities: readonly City[];
-  /** Shows a region: its box, with an area to ask for. */
-  readonly onRegion: (box: Box) => void;
+  /** Shows regions: their boxes, with areas to ask for. */
+  readonly onRegions: (boxes: readonly Box[]) => void;
   /** Shows a city. */
   readonly onCity: (city: City) => void;
 }
@@ -19,8 +21,10 @@ interface PlacesOptions {
 const maxListed = 30;
 
 /** Creates the panel. */
-export function placesPanel({ coverage, cities, onRegion, onCity }: PlacesOptions): HTMLElement {
-  const regions = regionsOf(coverage, cities);
+export function placesPanel({ coverage, cities, onRegions, onCity }: PlacesOptions): HTMLElement {
+  const regions = regionsOf(coverage, cities).map((region) => ({ ...region, name: nameOf(region) }));
+  const onRegion = (box: Box) => onRegions([box]);
+  const all = regions.map(({ box }) => box);
   return panel(
     "Places",
     { name: "places", isOpen: regions.length > 1 },
@@ -31,7 +35,10 @@ export function placesPanel({ coverage, cities, onRegion, onCity }: PlacesOption
       { class: "place-list" },
       ...regions.slice(0, maxListed).map((region) => regionItem(region, onRegion)),
     ),
-    regions.length > 1 && overview(regions, onRegion),
+    regions.length > 1 &&
+      regions.length <= maxAreas &&
+      html("button", { type: "button", click: () => onRegions(all) }, "All that is covered"),
+    regions.length > 1 && overview(regions.slice(0, maxListed), onRegion),
   );
 }
 
@@ -70,44 +77,14 @@ function nameOf({ name }: Region): string {
   return name ?? "Region without a city";
 }
 
-function regionItem(region: Region, onRegion: (box: Box) => void): HTMLElement {
+function regionItem(
+  { name, box, squareKilometres: size }: Region,
+  onRegion: (box: Box) => void,
+): HTMLElement {
   return html(
     "li",
     {},
-    html("button", { type: "button", click: () => onRegion(region.box) }, nameOf(region)),
-    html("span", { class: "note" }, squareKilometres(region.squareKilometres)),
-  );
-}
-
-/** The regions on a map of the part of the world that has them. Each is in the list, too. */
-function overview(regions: readonly Region[], onRegion: (box: Box) => void): SVGElement {
-  const boxes = regions.map(({ box }) => box);
-  const [west, east] = [Math.min(...boxes.map((box) => box.west)), Math.max(...boxes.map((box) => box.east))];
-  const [south, north] = [
-    Math.min(...boxes.map((box) => box.south)),
-    Math.max(...boxes.map((box) => box.north)),
-  ];
-  const stretch = Math.cos((((south + north) / 2) * Math.PI) / 180);
-  const [width, height] = [300, 150];
-  const scale = Math.min(
-    (width - 80) / Math.max(0.1, (east - west) * stretch),
-    (height - 40) / Math.max(0.1, north - south),
-  );
-  const x = (longitude: number) => width / 2 + (longitude - (west + east) / 2) * stretch * scale;
-  const y = (latitude: number) => height / 2 - (latitude - (south + north) / 2) * scale;
-  const mark = (region: Region) => {
-    const { box } = region;
-    const [cx, cy] = [x((box.west + box.east) / 2), y((box.south + box.north) / 2)];
-    return svg(
-      "g",
-      { click: () => onRegion(box) },
-      svg("circle", { cx, cy, r: 4 + Math.min(8, Math.sqrt(region.squareKilometres) / 20) }),
-      svg("text", { x: cx, y: cy - 10, "text-anchor": "middle" }, nameOf(region)),
-    );
-  };
-  return svg(
-    "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "overview", "aria-hidden": "true" },
-    ...regions.slice(0, maxListed).map(mark),
+    html("button", { type: "button", click: () => onRegion(box) }, name),
+    html("span", { class: "note" }, squareKilometres(size)),
   );
 }

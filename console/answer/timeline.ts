@@ -163,8 +163,8 @@ export class Timeline {
   #zoneField(): HTMLElement {
     const field = html(
       "select",
-      { "aria-label": "Time zone", title: "Time zone" },
-      html("option", { value: "data", selected: !isUtcChosen() }, nameOfDataZone()),
+      { "aria-label": "Time zone", title: `Time zone: ${nameOfDataZone()} or UTC` },
+      html("option", { value: "data", selected: !isUtcChosen() }, cityOf(nameOfDataZone())),
       html("option", { value: "utc", selected: isUtcChosen() }, "UTC"),
     );
     field.addEventListener("change", () => {
@@ -174,4 +174,9 @@ export class Timeline {
     });
     return field;
   }
+}
+
+/** The city of a time zone, for which there is room: `Europe/Paris` is “Paris”. */
+function cityOf(zone: string): string {
+  return zone.split("/").at(-1)?.replaceAll("_", " ") ?? zone;
 }

@@ -117,7 +117,7 @@ function nameLayers({ label, riverLabel, parkLabel, land }: ThemeColours): Layer
     names("quarter", label, { minzoom: 13.5, ...regular }),
     names("park", parkLabel, { minzoom: 13, ...italic }),
     stations,
-    names("station", label, { minzoom: 12.5, ...regular, "text-anchor": "left", "text-offset": [0.6, 0] }),
+    names("station", label, stationText),
     names("commune", label, { minzoom: partsZoom, ...bold, "text-padding": 4 }),
   ];
 }
@@ -158,6 +158,16 @@ const countryText: NameOptions = {
   "text-letter-spacing": 0.12,
   "symbol-sort-key": ["-", ["get", "size"]],
   "text-padding": 8,
+};
+
+/** Names of stations, small where many are near each other. */
+const stationText: NameOptions = {
+  ...regular,
+  minzoom: 11.5,
+  "text-size": ["interpolate", ["linear"], ["zoom"], 11.5, 10, 13, 12],
+  "text-variable-anchor": ["left", "right", "top", "bottom"],
+  "text-radial-offset": 0.6,
+  "text-justify": "auto",
 };
 
 /** Names of cities, the largest first. */

@@ -3,7 +3,7 @@ import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
 import { assetUrl, urlOfAsset } from "../assets.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import type { City } from "../request/regions.ts";
-import { empty } from "./geojson.ts";
+import { empty, type Position } from "./geojson.ts";
 import { squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";
 
@@ -19,6 +19,14 @@ export async function detailAround(coverage: Coverage): Promise<FeatureCollectio
 export async function citiesAround(detail: FeatureCollection): Promise<City[]> {
   const overview = await jsonOf<FeatureCollection>(assetUrl("places"));
   return [...(overview?.features ?? []), ...detail.features].filter(isCity).map(cityOf);
+}
+
+/** The land of the world, as rings; none where it cannot be loaded. */
+export async function landRings(): Promise<Position[][]> {
+  const outlines = await jsonOf<FeatureCollection>(assetUrl("outlines"));
+  return (outlines?.features ?? []).flatMap(({ geometry }) =>
+    geometry.type === "Polygon" ? (geometry.coordinates as Position[][]) : [],
+  );
 }
 
 type Named = Feature<Point, { readonly name: string; readonly people: number }>;

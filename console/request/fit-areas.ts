@@ -4,7 +4,7 @@ import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "./a
 import { extentOf, simplified } from "./simplify.ts";
 
 /** Each area is a request of its own, so that there is a limit to them. */
-const maxAreas = 20;
+export const maxAreas = 20;
 
 /** Areas that the API takes. */
 export interface FittedAreas {
