@@ -1,4 +1,5 @@
 import { element, html } from "../dom.ts";
+import { loadPart } from "../lazy.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { percent, whole } from "../numbers.ts";
@@ -157,13 +158,16 @@ export class AnswerView {
   /** Tilts the map and shows cells as columns, or lays it flat; the code for it is loaded when it is first wanted. */
   async #switchColumns(): Promise<void> {
     const { library } = this.#options.map;
-    if (this.#columns === undefined) {
-      this.#columns = await import("../map/columns.ts");
-      this.#columns.showColumns(library, this.#scale);
-      this.#raiseColumns();
-    } else {
-      this.#columns.showColumns(library, undefined);
+    const areShown = this.#columns !== undefined;
+    if (areShown) {
+      this.#columns?.showColumns(library, undefined);
       this.#columns = undefined;
+    } else {
+      await loadPart(element("cell"), async () => {
+        this.#columns = await import("../map/columns.ts");
+      });
+      this.#columns?.showColumns(library, this.#scale);
+      this.#raiseColumns();
     }
     this.#tilt.setAttribute("aria-pressed", String(this.#columns !== undefined));
   }

@@ -30,7 +30,8 @@ export const patience = 120_000;
 export function useConsole(): { readonly browser: Browser; readonly service: OwnService } {
   const used = {} as { browser: Browser; service: OwnService };
   beforeAll(async () => {
-    used.service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
+    const environment = { SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535" };
+    used.service = await startOwnService(environment, { hasDemoData: true, isIssuer: true });
     used.browser = await startChromium(chromium ?? "");
   }, patience);
   afterAll(async () => {

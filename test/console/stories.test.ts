@@ -1,5 +1,7 @@
 /** What people do on the map beyond asking and looking, in a real browser, for `npm run test:all`. */
+import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
+import { unreachableSink } from "../../shared/sandbox/sinks.ts";
 import {
   type ConsolePage,
   cellsDrawn,
@@ -82,6 +84,63 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
+  test("an answer is delivered, delivered again, and its delivery cancelled, and the list says so by itself", async () => {
+    const { page } = map;
+    const inState = (state: string) => page.locator(".operations li", { hasText: state });
+    await page.getByText("Your operations").click();
+    const order = page.getByRole("button", { name: "Deliver to this sink" });
+
+    await order.click();
+    await inState("DELIVERED").getByRole("button", { name: "Deliver again" }).click();
+    await inState("DELIVERED").nth(1).waitFor();
+    await page.getByLabel("Sink").fill(unreachableSink);
+    await order.click();
+    const failing = inState("PENDING").filter({ hasText: "the sink did not answer" });
+    const id = await failing.locator("code").textContent();
+    await failing.getByRole("button", { name: "Cancel" }).click();
+    await inState("CANCELLED")
+      .filter({ hasText: id ?? "" })
+      .waitFor();
+
+    expectNoProblems(map);
+  });
+
+  test("the map is downloaded with plain numbers by hour, as Parquet, and as a picture", async () => {
+    const { page } = map;
+    const download = async (name: string) => {
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name, exact: true }).click();
+      return await readFile(await (await downloading).path());
+    };
+
+    const byHour = JSON.parse((await download("GeoJSON by hour")).toString());
+    const [table, picture] = [await download("Parquet"), await download("PNG")];
+
+    expect(byHour.features[0].properties.pplDensity).toBeTypeOf("number");
+    expect(table.subarray(0, 4).toString()).toBe("PAR1");
+    expect(picture.subarray(1, 4).toString()).toBe("PNG");
+    expectNoProblems(map);
+  });
+
+  test("a printed page has the map, the legend and the numbers, without buttons", async () => {
+    const { page } = map;
+    await page.emulateMedia({ media: "print" });
+
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+
+    const middle = `(() => {
+      const canvas = document.querySelector(".printed-map");
+      return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[3];
+    })()`;
+    expect(await page.locator(".printed-map").isVisible()).toBe(true);
+    expect(await page.evaluate(middle)).toBe(255);
+    expect(await page.getByRole("heading", { name: "People per km²" }).isVisible()).toBe(true);
+    expect(await page.getByRole("button").count()).toBe(0);
+    await page.evaluate('dispatchEvent(new Event("afterprint"))');
+    await page.emulateMedia({ media: "screen" });
+    expectNoProblems(map);
+  });
+
   test("a request that is refused for too many is asked again after its Retry-After", async () => {
     const { page } = map;
     await page.route(
@@ -97,5 +156,88 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
 
     await page.getByText("Too many requests: asking again in 1 second.").waitFor();
     await page.waitForSelector(".request-fold:not([open])");
+  });
+
+  test("on a phone, a tap where the legend was adds a corner while somebody draws", async () => {
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    const opened = await openConsole(used.browser, used.service.url, phone);
+    const { page } = opened;
+    await logIn(page);
+    await cellsDrawn(page);
+    await page.getByText("Patterns and lines").tap();
+    await openForm(page);
+
+    await page.locator("label[for=way-Draw]").tap();
+
+    await page.getByText("Click or tap the corners of an area.").waitFor();
+    const box = await page.locator("#map canvas").boundingBox();
+    await page.touchscreen.tap((box?.x ?? 0) + 60, (box?.y ?? 0) + (box?.height ?? 0) - 60);
+    await page.getByText("1 of at most 15 corners.").waitFor();
+    expect(await page.getByRole("heading", { name: "People per km²" }).isVisible()).toBe(false);
+    expectNoProblems(opened);
+    await page.context().close();
+  });
+
+  test("several covered regions are on a small map with land, and are asked for together by a click", async () => {
+    const opened = await openConsole(used.browser, used.service.url);
+    const { page } = opened;
+    await page.route("**/capabilities", async (route) => {
+      const response = await route.fetch();
+      const square = (west: number) => [
+        [
+          [west, 45.74],
+          [west + 0.01, 45.74],
+          [west + 0.01, 45.75],
+          [west, 45.75],
+          [west, 45.74],
+        ],
+      ];
+      const coverage = { type: "MultiPolygon", coordinates: [square(4.82), square(4.85)] };
+      const { coverage: whole, ...others } = await response.json();
+      await route.fulfill({ response, json: { ...others, coverage: { ...whole, ...coverage } } });
+    });
+    await logIn(page);
+    await cellsDrawn(page);
+
+    await page.getByRole("button", { name: "All that is covered" }).click();
+
+    await page.waitForURL(/#area=4\.82,45\.74,[^&]*;4\.85,45\.74,/);
+    await expect
+      .poll(() => page.locator(".overview .land").getAttribute("d"), { timeout: patience })
+      .toMatch(/^M/);
+    expectNoProblems(opened);
+    await page.context().close();
+  });
+
+  test("a part that cannot be loaded says so, and appears once it is tried again", async () => {
+    const { page } = await openConsole(used.browser, used.service.url);
+    await page.route("**/assets/reference-*.js", (route) => route.abort(), { times: 1 });
+
+    await page.getByRole("link", { name: "Read the reference" }).click();
+
+    await page.getByText("A part of this page could not be loaded.").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("searchbox", { name: "Search the reference" }).waitFor();
+    await page.context().close();
+  });
+
+  test("an open page whose files are gone after a deployment loads itself again, once", async () => {
+    const { page } = await openConsole(used.browser, used.service.url);
+    const isPage = (url: URL) => url.pathname === "/";
+    await page.route("**/assets/reference-*.js", (route) => route.abort());
+    await page.route(isPage, (route) =>
+      route.fulfill({ body: '<script type="module" src="assets/main-next.js"></script>' }),
+    );
+    const loading = page.waitForEvent("load");
+
+    await page.getByRole("link", { name: "Read the reference" }).click();
+    await loading;
+
+    // The files of this page are gone, too: it is not loaded again and again.
+    await page.getByText("A part of this page could not be loaded.").waitFor();
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("searchbox", { name: "Search the reference" }).waitFor();
+    await page.context().close();
   });
 });
