@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       map = await openConsole(used.browser, used.service.url);
       await logIn(map.page);
       await cellsDrawn(map.page);
-      await screenshot(map.page, "console");
+      await pictureOfColumns(map.page);
     }, 2 * patience);
     afterAll(() => map?.page.context().close());
 
@@ -422,6 +422,19 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 });
+
+/** Writes the picture of the cells as columns, on the tilted map. */
+async function pictureOfColumns(page: Page): Promise<void> {
+  const columns = page.getByRole("button", { name: "3D" });
+  await columns.click();
+  await page.getByRole("button", { name: "3D", pressed: true }).waitFor();
+  const isStill =
+    "(({ map }) => map.getPitch() > 0 && map.loaded() && !map.isMoving())(document.getElementById('map'))";
+  await expect.poll(() => page.evaluate(isStill), { timeout: patience }).toBe(true);
+  await screenshot(page, "console");
+  await columns.click();
+  await cellsDrawn(page);
+}
 
 /** A whole hour, as addresses have it. */
 function hourFromNow(hours: number): string {
