@@ -63,25 +63,4 @@ describe("the stack of the import", () => {
       ),
     ]);
   });
-
-  test("the bucket of the import is encrypted, not public, requires TLS and expires its objects", () => {
-    const [bucket] = resourcesOf(
-      "AWS::S3::Bucket",
-      z.object({
-        BucketEncryption: z.unknown(),
-        PublicAccessBlockConfiguration: z.record(z.string(), z.literal(true)),
-        LifecycleConfiguration: z.object({
-          Rules: z.array(z.object({ Prefix: z.string().optional(), ExpirationInDays: z.number() })),
-        }),
-      }),
-      made,
-    );
-    expect(JSON.stringify(bucket?.properties.BucketEncryption)).toContain("aws:kms");
-    expect(Object.keys(bucket?.properties.PublicAccessBlockConfiguration ?? {})).toHaveLength(4);
-    expect(bucket?.properties.LifecycleConfiguration.Rules).toMatchObject([
-      { Prefix: "executions/", ExpirationInDays: 3 },
-      { ExpirationInDays: 30 },
-    ]);
-    expect(JSON.stringify(made.Resources)).toContain('{"Bool":{"aws:SecureTransport":"false"}}');
-  });
 });

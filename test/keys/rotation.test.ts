@@ -118,42 +118,4 @@ describe("at later times", () => {
     expect(published).toContain(kidOf(token));
     expect(published).not.toContain(deleted);
   });
-
-  test("an authorizer with the oldest keys it may cache accepts a new key's first token without fetching", async () => {
-    await rotate(service);
-    const { kid } = await service.signingKey();
-    const signer = await coldSigner();
-    const { KeySet } = await import("../../functions/authorizer/key-set.ts");
-    const { callerOf, ownIssuer } = await import("../../functions/authorizer/verify.ts");
-    const trusted = ownIssuer(configuration.TOKEN_ISSUER.default, configuration.TOKEN_AUDIENCE.default);
-    const fetched: Promise<{ keys: Awaited<ReturnType<typeof publicKeys>> }>[] = [];
-    const firstUse = new Date(Date.now() + (firstUseSeconds + 1) * 1_000);
-    const fetchedAt = new Date(firstUse.getTime() - publicKeyCacheSeconds * 1_000);
-    const keys = new KeySet({
-      fetch: () => {
-        if (fetched.length > 0) return Promise.reject(new Error("the table does not answer"));
-        fetched.push(signer.publicAt(fetchedAt).then((jwks) => ({ keys: jwks })));
-        return fetched[0] ?? Promise.reject(new Error("not fetched"));
-      },
-      timeoutMilliseconds: 2_000,
-      cooldownMilliseconds: 0,
-      retryMilliseconds: 0,
-      clock: Date.now,
-      onFailure: () => {},
-    });
-    const issuers = [
-      {
-        trusted,
-        own: { openSubscription: async (sealed: string) => sealed },
-        keys,
-        onMissingSubscription: () => {},
-      },
-    ];
-
-    expect(await callerOf(await signer.tokenAt(fetchedAt), issuers, fetchedAt)).toBeDefined();
-    const token = await signer.tokenAt(firstUse);
-    expect(kidOf(token)).toBe(kid);
-    expect(await callerOf(token, issuers, firstUse)).toBeDefined();
-    expect(fetched).toHaveLength(1);
-  });
 });
