@@ -49,13 +49,6 @@ test("a refusal names at most ten wrong members and counts the others", () => {
   expect(message).toMatch(/ And 20 more\.$/);
 });
 
-test("a refusal of an area has the area's code and names the area first", () => {
-  const body = { area: { areaType: "CIRCLE", boundary }, endTime: period.endTime };
-  const refusal = refusalOf(retrievePopulationDensity, { body: JSON.stringify(body) });
-  expect(refusal.code).toBe("POPULATION_DENSITY_DATA.INVALID_AREA");
-  expect(refusal.message).toMatch(/^The area must be .*\. startTime is missing\.$/);
-});
-
 /** Values of every type, none of which is right by chance. */
 const wrong: readonly unknown[] = ["zq!", "", 1e9, -1e9, 0.5, true, null, [], ["zq!"], {}, { zq: "zq!" }];
 

@@ -104,17 +104,6 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     },
   );
 
-  test("POST /retrieve returns 400 when its Idempotency-Key comes with another body", async () => {
-    const { ask } = caller();
-    const request = requestFromNow();
-    await ask(request);
-    const other = { ...request, sink: "https://other.example.com/" };
-
-    expect(await ask(other)).toMatchObject({ statusCode: 400, code: "INVALID_ARGUMENT" });
-    later(2 * minute);
-    expect(await ask(other)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
-  });
-
   test("POST /retrieve repeated with its Idempotency-Key returns 504 when its operation cannot be read", async () => {
     const { ask } = caller();
     const request = requestFromNow();

@@ -5,7 +5,6 @@ import { checkDay, storeDay } from "../../../../functions/population-density/imp
 import { readDayParts, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { runs } from "../../../support/sample.ts";
 import {
   coarser,
   dayOf,
@@ -185,24 +184,5 @@ describe("parts of a day", () => {
     expect(Date.now()).toBeGreaterThanOrEqual(until);
     expect(await peopleAt(tile, key, 8, 0)).toBe(100);
     expect(await readDayParts(key)).not.toHaveProperty("writer");
-  });
-
-  test("a typical weekday is made of all dates that are stored at the same time", async () => {
-    const tile = freshTile();
-    const fridays = ["2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"].slice(-runs(4, 3));
-    await Promise.all(fridays.map((date) => storeDay(dayOf(date, first(tile)), observed)));
-    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
-  });
-
-  test("parts are stored apart only for tiles that have several", async () => {
-    const [one, other] = freshPair();
-    await storeDay(dayOf(friday, first(one)), observed);
-    await storeDay(dayOf(friday, first(other)), observed);
-    await storeDay(dayOf(friday, second(other)), observed);
-    const [ofOne, ofOther] = await Promise.all([one, other].map((tile) => stored(tile, observedDay(friday))));
-    expect(ofOne).toMatchObject({ separate: false });
-    expect(ofOther).toMatchObject({ separate: true });
-    expect(ofOne?.parts).toHaveLength(1);
-    expect(ofOther?.parts).toHaveLength(2);
   });
 });

@@ -1,12 +1,10 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
-import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { spanAt, spansOf } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { putDay } from "../../../support/densities.ts";
-import { runs } from "../../../support/sample.ts";
 import {
   coarser,
   coverageOf,
@@ -61,23 +59,6 @@ describe("an observed day", () => {
     for (const { expiresAt } of typicalItems.flatMap((found) => found ?? [])) {
       expect(expiresAt).toBeUndefined();
     }
-  });
-
-  test("an observed day that is imported again changes no item", async () => {
-    const [one = "", other = ""] = [freshTile(), freshTile()].sort();
-    const day = dayOf(
-      friday,
-      tileOf(one, { 0: { 3: 40, 5: 2 }, 23: { 3: 50, 5: 10 } }),
-      tileOf(other, { 0: { 1023: 12.5 }, 23: {} }),
-    );
-    const first = await storeDay(day, { ...observed, ...coarser });
-    const before = await Promise.all([everything(one, friday), everything(other, friday)]);
-
-    expect(await storeDay(day, { ...observed, ...coarser })).toMatchObject({
-      items: first.items,
-      changed: 0,
-    });
-    expect(await Promise.all([everything(one, friday), everything(other, friday)])).toEqual(before);
   });
 
   test("an observed day gains new hours and keeps those not counted now", async () => {
@@ -198,17 +179,4 @@ describe("a day that cannot be stored", () => {
       `tile 7/${tile} of 2026-11-20`,
     );
   });
-});
-
-test("all of more tiles than are stored at a time are stored", async () => {
-  const root = freshTile().slice(0, -1);
-  // More than are stored at a time.
-  const letters = suffixesOf(1).slice(0, runs(32, 12));
-  const tiles = letters.map((letter) => tileOf(root + letter, { 8: { 0: 100 } }));
-  const items = (tiles.length + 1) * 8 * spans;
-  expect(await storeDay(dayOf(friday, ...tiles), { ...observed, ...coarser })).toMatchObject({
-    items,
-    changed: items,
-  });
-  for (const { geohash } of tiles) expect(await peopleAt(geohash, observedDay(friday), 8, 0)).toBe(100);
 });
