@@ -8,10 +8,16 @@ export interface RingInGrid {
 }
 
 /** Where in the grid a ring is drawn: a column border and a row border near its middle. */
-const places = fc.constantFrom("anywhere", "antimeridian", "meridian", "equator", "north", "south", "corner");
+const places = ["anywhere", "antimeridian", "meridian", "equator", "north", "south", "corner"] as const;
+type Place = (typeof places)[number];
 
 /** How the coordinates of a vertex lie to the grid. */
-const snaps = fc.constantFrom("corner", "beside", "column", "row", "middle");
+const snaps = ["corner", "beside", "column", "row", "middle"] as const;
+type Snap = (typeof snaps)[number] | "free";
+
+/** Rings flatter than high, or slivers along a diagonal. */
+const shapes = ["round", "round", "flat", "high", "diagonal"] as const;
+type Shape = (typeof shapes)[number];
 
 /** Even between 0 and 1: doubles of `fc.double` are mostly next to 0, and biased integers at the ends. */
 const share = fc.noBias(fc.integer({ min: 0, max: 2 ** 30 })).map((value) => value / 2 ** 30);
@@ -19,7 +25,7 @@ const share = fc.noBias(fc.integer({ min: 0, max: 2 ** 30 })).map((value) => val
 const vertex = fc.record({
   angle: share,
   reach: share.map((value) => 0.05 + 0.95 * value),
-  snap: snaps,
+  snap: fc.constantFrom(...snaps),
   /** Snapped if below the ring's share. */
   freedom: share,
   beside: fc.constantFrom(-1e-9, 1e-9),
@@ -38,11 +44,10 @@ function ringsOf(sizes: readonly number[], maxVertices: number): fc.Arbitrary<Ri
   return fc
     .record({
       precision: fc.integer({ min: 1, max: 12 }),
-      place: places,
+      place: fc.constantFrom(...places),
       middle: fc.tuple(share, share),
       size: fc.constantFrom(...sizes),
-      /** Rings flatter than high, or slivers along a diagonal. */
-      shape: fc.constantFrom("round", "round", "flat", "high", "diagonal"),
+      shape: fc.constantFrom(...shapes),
       snapped: fc.constantFrom(0, 0.15, 0.5),
       vertices: fc.array(vertex, { minLength: 3, maxLength: maxVertices, size: "max" }),
       isClockwise: fc.boolean(),
@@ -67,58 +72,42 @@ function ringsOf(sizes: readonly number[], maxVertices: number): fc.Arbitrary<Ri
 }
 
 function middleOf(
-  place: string,
+  place: Place,
   [north, east]: readonly [number, number],
   rows: number,
   columns: number,
 ): readonly [row: number, column: number] {
-  switch (place) {
-    case "antimeridian":
-      return [north * rows, columns];
-    case "meridian":
-      return [north * rows, columns / 2];
-    case "equator":
-      return [rows / 2, east * columns];
-    case "north":
-      return [rows, east * columns];
-    case "south":
-      return [0, east * columns];
-    case "corner":
-      return [Math.round(north * rows), Math.round(east * columns)];
-    default:
-      return [north * rows, east * columns];
-  }
+  const [up, right] = {
+    anywhere: [north, east],
+    antimeridian: [north, 1],
+    meridian: [north, 1 / 2],
+    equator: [1 / 2, east],
+    north: [1, east],
+    south: [0, east],
+    corner: [Math.round(north * rows) / rows, Math.round(east * columns) / columns],
+  }[place] as [number, number];
+  return [up * rows, right * columns];
 }
 
-function shaped(shape: string, reach: number, angle: number): readonly [east: number, north: number] {
+function shaped(shape: Shape, reach: number, angle: number): readonly [east: number, north: number] {
   const [cosine, sine] = [reach * Math.cos(angle), reach * Math.sin(angle)];
-  switch (shape) {
-    case "flat":
-      return [2 * cosine, 0.001 * sine];
-    case "high":
-      return [0.001 * cosine, 2 * sine];
-    case "diagonal":
-      return [cosine + 0.0001 * sine, cosine - 0.0001 * sine];
-    default:
-      return [cosine, sine];
-  }
+  return {
+    round: [cosine, sine],
+    flat: [2 * cosine, 0.001 * sine],
+    high: [0.001 * cosine, 2 * sine],
+    diagonal: [cosine + 0.0001 * sine, cosine - 0.0001 * sine],
+  }[shape] as [number, number];
 }
 
-function moved(snap: string, x: number, y: number, beside: number): readonly [x: number, y: number] {
-  switch (snap) {
-    case "corner":
-      return [Math.round(x), Math.round(y)];
-    case "beside":
-      return [Math.round(x) + beside, Math.round(y) - beside];
-    case "column":
-      return [Math.round(x), y];
-    case "row":
-      return [x, Math.round(y)];
-    case "middle":
-      return [Math.floor(x) + 0.5, Math.floor(y) + 0.5];
-    default:
-      return [x, y];
-  }
+function moved(snap: Snap, x: number, y: number, beside: number): readonly [x: number, y: number] {
+  return {
+    free: [x, y],
+    corner: [Math.round(x), Math.round(y)],
+    beside: [Math.round(x) + beside, Math.round(y) - beside],
+    column: [Math.round(x), y],
+    row: [x, Math.round(y)],
+    middle: [Math.floor(x) + 0.5, Math.floor(y) + 0.5],
+  }[snap] as [number, number];
 }
 
 /** A point within ±90 and ±180: longitudes go around, latitudes end at the poles. */
