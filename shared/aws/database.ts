@@ -307,8 +307,8 @@ export async function updateItem(
   update: Update,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const command = new UpdateItemCommand(updateInput(table, key, update));
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  const input = updateInput(table, key, update);
+  return ifConditionHolds(call((to) => updateDirectly(to, input, signal)));
 }
 
 /**

@@ -19,9 +19,9 @@ interface Target {
 const targets = new WeakMap<DynamoDBClient, Promise<Target>>();
 
 /**
- * Makes the call that every request makes with a client's own connections, time limits, credentials and signer, but
- * without its stack of functions, which takes two thirds of the processor time of a call (decision 0004). Unless
- * DynamoDB updates the item or says that the condition does not hold, the client makes the call itself, with its
+ * Makes the call that requests and deliveries make most, with a client's own connections, time limits, credentials and
+ * signer, but without its stack of functions, which takes two thirds of the processor time of a call (decision 0004).
+ * Unless DynamoDB updates the item or says that the condition does not hold, the client makes the call itself, with its
  * retries, its correction of the clock and its errors.
  * @param input without binary attributes, as is what is returned.
  * @throws what the client throws.
