@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { endpoints, protocolEndpoints, websites } from "../../functions/areas.ts";
+import { endpoints, websites } from "../../functions/areas.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
-import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
+import { pathsOf } from "../../shared/endpoint.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
 
 const loginOf = (context: Readonly<Record<string, unknown>>) =>
@@ -10,25 +10,7 @@ const loginOf = (context: Readonly<Record<string, unknown>>) =>
 
 const stageNames = Object.keys(stages) as Stage[];
 
-const methodsOf = (served: readonly Endpoint[]) =>
-  served.flatMap((endpoint) =>
-    pathsOf(endpoint).flatMap((path) => verbsOf(endpoint).map((verb) => `${path}/${verb}`)),
-  );
 const withTokens = { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example" };
-/** What people and programs read once, about the API. */
-const documents =
-  /^\/(?:openapi\.json|\.well-known\/(?:api-catalog|openid-configuration|oauth-authorization-server))\//;
-const everyMethod = methodsOf([...endpoints, ...protocolEndpoints]).filter(
-  (method) => !documents.test(method),
-);
-
-test("the stage limits every verb of every endpoint except documents about the API, and never ANY", () => {
-  const { named, others } = stageThrottling(settingsOf(withTokens));
-  expect(Object.keys(named).sort()).toEqual([...everyMethod, "/assets/{name}/GET"].sort());
-  expect(Object.keys(named).filter((method) => method.endsWith("/ANY"))).toEqual([]);
-  expect(others).toEqual({ rate: 7, burst: 4 });
-});
-
 test("the stage limits methods without a setting of their own to the lowest rate of the others", () => {
   const without = stageThrottling(settingsOf({}));
   const rates = Object.values(without.named).map(({ rate }) => rate);

@@ -50,47 +50,34 @@ async function openQueues() {
     await server.close();
   };
   closing.push(close);
-  return {
-    close,
-    send: (MessageBody: string, DelaySeconds = 0) =>
-      client.send(new SendMessageCommand({ QueueUrl: urls.get("jobs"), MessageBody, DelaySeconds })),
-    receive: async (name = "jobs") => {
-      const QueueUrl = urls.get(name);
-      const command = new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: 10,
-        MessageSystemAttributeNames: ["All"],
-      });
-      const { Messages = [] } = await client.send(command);
-      return Messages.map(({ Body, ReceiptHandle, Attributes }) => ({
-        body: Body,
-        receives: Attributes?.ApproximateReceiveCount,
-        remove: () => client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })),
-        hide: (VisibilityTimeout: number) =>
-          client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout })),
-      }));
-    },
+  const receive = async (name: string) => {
+    const QueueUrl = urls.get(name);
+    const options = { MaxNumberOfMessages: 10, MessageSystemAttributeNames: ["All" as const] };
+    return (await client.send(new ReceiveMessageCommand({ QueueUrl, ...options }))).Messages ?? [];
   };
+  return { close, client, QueueUrl: urls.get("jobs"), receive };
 }
 
-const bodies = (messages: readonly { readonly body: string | undefined }[]) =>
-  messages.map(({ body }) => body);
-
 test("the embedded SQS keeps deleted and hidden messages back after a restart and keeps dead letters", async () => {
-  const before = await openQueues();
-  for (const body of ["deleted", "hidden", "shown again"]) await before.send(body);
-  const [deleted, , shown] = await before.receive();
-  await deleted?.remove();
-  await shown?.hide(0);
-  await before.close();
+  const { client, QueueUrl, receive, close } = await openQueues();
+  for (const MessageBody of ["deleted", "hidden", "shown again"]) {
+    await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  }
+  const [deleted, , shown] = await receive("jobs");
+  await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: deleted?.ReceiptHandle }));
+  const { ReceiptHandle } = shown ?? {};
+  await client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
+  await close();
 
   const after = await openQueues();
 
   // The second receive makes the visible message a dead letter, which another restart keeps.
-  expect(bodies(await after.receive())).toEqual([]);
+  expect(await after.receive("jobs")).toEqual([]);
   await after.close();
   const later = await openQueues();
-  expect(await later.receive("dead")).toMatchObject([{ body: "shown again", receives: "3" }]);
+  expect(await later.receive("dead")).toMatchObject([
+    { Body: "shown again", Attributes: { ApproximateReceiveCount: "3" } },
+  ]);
 });
 
 /** A table with an index that has some of its attributes. */
