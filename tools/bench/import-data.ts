@@ -5,6 +5,9 @@ import { suffixesOf } from "../../functions/population-density/cover/geohash.ts"
 const suffixes = suffixesOf(2);
 const hours = Array.from({ length: 24 }, (_, hour) => `2026-11-20T${String(hour).padStart(2, "0")}:00:00Z`);
 
+/** Rows of a tile in a day. */
+export const rowsPerTile = suffixes.length * hours.length;
+
 /** Counted people as an operator's program writes them, hour by hour: every cell of tiles that adjoin. */
 export function* countedPeople(tiles: number): Generator<string> {
   yield "geohash,startTime,people,minPeople,maxPeople\n";
@@ -21,6 +24,39 @@ export function* countedPeople(tiles: number): Generator<string> {
       yield rows;
     }
   }
+}
+
+/** Devices as NDJSON, each with five identifiers. */
+export function* deviceLines(count: number): Generator<string> {
+  const linesAtOnce = 1_000;
+  for (let first = 0; first < count; first += linesAtOnce) {
+    let lines = "";
+    for (let index = first; index < Math.min(count, first + linesAtOnce); index++) {
+      lines += `${JSON.stringify(deviceAt(index))}\n`;
+    }
+    yield lines;
+  }
+}
+
+function deviceAt(index: number) {
+  const [high, low] = [Math.floor(index / 250), index % 250];
+  const block = `${Math.floor(high / 250) % 250}.${high % 250}.${low}`;
+  return {
+    subscription: `subscription-${index}`,
+    phoneNumber: `+34${String(600_000_000 + index)}`,
+    ipv4Addresses: [
+      { publicAddress: `84.${block}`, publicPort: 40_000 + (index % 20_000), privateAddress: `10.${block}` },
+    ],
+    ipv6Prefix: `2001:db8:${high.toString(16)}:${low.toString(16)}::/64`,
+    country: "ES",
+    network: "21407",
+    imei: "490154203237518",
+    softwareVersion: "01",
+    model: "3110",
+    manufacturer: "Nokia",
+    lastChecked: "2026-02-20T10:41:38Z",
+    identifierConsent: true,
+  };
 }
 
 /** Writes texts to a file or a pipe, no faster than they are taken. */

@@ -2,16 +2,26 @@
 import { createReadStream } from "node:fs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse";
+import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
+import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import { useCall } from "../../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
+import { Problems } from "../../../shared/import/problems.ts";
 import { importDensity } from "../../import/density/import-density.ts";
+import { startParserThreads } from "../../import/density/parser-threads.ts";
+import { devices } from "../../import/devices.ts";
+import { importFile } from "../../import/import-file.ts";
 import { countedPeople, writeTexts } from "../import-data.ts";
 
-/** What is run; `path` is a file of rows. */
+/** What is run; `path` is a file of rows or records. */
 export type ImportRun =
   | { readonly kind: "generate"; readonly path: string; readonly tiles: number }
-  | { readonly kind: "import"; readonly path: string; readonly isStored: boolean }
-  | { readonly kind: "parse"; readonly path: string };
+  | { readonly kind: "sort"; readonly path: string; readonly threads: number }
+  | { readonly kind: "density"; readonly path: string; readonly threads: number; readonly store: Store }
+  | { readonly kind: "parse"; readonly path: string }
+  | { readonly kind: "devices"; readonly path: string; readonly store: Store };
+
+type Store = "none" | "embedded";
 
 interface Command {
   readonly input: { readonly TableName?: string; readonly RequestItems?: Readonly<Record<string, unknown>> };
@@ -30,17 +40,42 @@ const noStore = {
 } as unknown as DynamoDBClient;
 const embedded = new DynamoDBClient({});
 
-/** @returns how many rows there were. */
+/** @returns how many rows or records there were. */
 async function measured(run: Exclude<ImportRun, { kind: "generate" }>): Promise<number> {
   if (run.kind === "parse") return await parsed(run.path);
-  if (run.isStored) return await withPatientCalls(() => imported(run.path));
+  if (run.kind === "sort") return await sorted(run.path, run.threads);
+  const importing = () => (run.kind === "devices" ? importFile(devices, run.path) : imported(run));
+  if (run.store === "embedded") return await withPatientCalls(importing);
   useCall((call) => call(noStore));
-  return await imported(run.path);
+  return await importing();
 }
 
-async function imported(path: string): Promise<number> {
-  const settings = { typical: false, precisions: [3, 4, 5, 6, 7], threshold: 10, threads: 2 };
-  const { rows } = await importDensity({ files: [path], ...settings });
+async function imported({ path, threads }: { readonly path: string; readonly threads: number }) {
+  const { rows } = await importDensity({
+    files: [path],
+    typical: false,
+    precisions: [3, 4, 5, 6, 7],
+    threshold: 10,
+    threads,
+  });
+  return rows;
+}
+
+/** Reads and sorts rows until the first day could be given. */
+async function sorted(path: string, threads: number): Promise<number> {
+  const parser = threads > 0 ? await startParserThreads(threads) : undefined;
+  const problems = new Problems([path]);
+  let rows = 0;
+  async function* counted() {
+    for await (const batch of rowsOf([path], { problems, parser })) {
+      rows += batch.to - batch.from;
+      yield batch;
+    }
+  }
+  const days = sortedDays(counted(), { problems });
+  await days.next();
+  await days.return(undefined);
+  await parser?.close();
   return rows;
 }
 
@@ -54,11 +89,13 @@ async function parsed(path: string): Promise<number> {
 const run = JSON.parse(process.argv[2] ?? "") as ImportRun;
 if (run.kind === "generate") await writeTexts(run.path, countedPeople(run.tiles));
 else {
+  const started = performance.now();
   const before = process.cpuUsage();
-  const rows = await measured(run);
+  const count = await measured(run);
   const { user, system } = process.cpuUsage(before);
   process.send?.({
-    rows,
+    count,
+    seconds: (performance.now() - started) / 1_000,
     cpuSeconds: (user + system) / 1_000_000,
     // Kilobytes on every platform.
     bytes: process.resourceUsage().maxRSS * 1_024,
