@@ -43,9 +43,25 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       map = await openConsole(used.browser, used.service.url);
       await logIn(map.page);
       await cellsDrawn(map.page);
-      await pictureOfColumns(map.page);
     }, 2 * patience);
     afterAll(() => map?.page.context().close());
+
+    test("3D tilts the map with cells as columns, and lays it flat again", async () => {
+      const { page } = map;
+      const columns = page.getByRole("button", { name: "3D" });
+      const expectStillAt = async (pitch: number) => {
+        const isStill = `(({ map }) => map.loaded() && !map.isMoving() && map.getPitch())(document.getElementById("map"))`;
+        await expect.poll(() => page.evaluate(isStill), { timeout: patience }).toBe(pitch);
+      };
+
+      await columns.click();
+      await expectStillAt(50);
+      await screenshot(page, "console");
+      await columns.click();
+      await expectStillAt(0);
+
+      expectNoProblems(map);
+    });
 
     test("the map draws the cells of a drawn area as the API answers them", async () => {
       const { page, requests } = map;
@@ -422,19 +438,6 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 });
-
-/** Writes the picture of the cells as columns, on the tilted map. */
-async function pictureOfColumns(page: Page): Promise<void> {
-  const columns = page.getByRole("button", { name: "3D" });
-  await columns.click();
-  await page.getByRole("button", { name: "3D", pressed: true }).waitFor();
-  const isStill =
-    "(({ map }) => map.getPitch() > 0 && map.loaded() && !map.isMoving())(document.getElementById('map'))";
-  await expect.poll(() => page.evaluate(isStill), { timeout: patience }).toBe(true);
-  await screenshot(page, "console");
-  await columns.click();
-  await cellsDrawn(page);
-}
 
 /** A whole hour, as addresses have it. */
 function hourFromNow(hours: number): string {
