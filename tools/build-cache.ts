@@ -114,6 +114,8 @@ function isLinked(from: string, to: string): boolean {
 
 function digestOf(project: string, { sources, settings = "" }: Origin): string {
   const hash = createHash("sha256").update(process.version).update(`\0${settings}`);
+  // How folders are kept, which an earlier version of this file may have done in another way.
+  hash.update(readFileSync(fileURLToPath(import.meta.url)));
   for (const file of sources.flatMap((source) => filesOf(project, source))) {
     const content = createHash("sha256").update(readFileSync(join(project, file)));
     hash.update(`\0${file}\0`).update(content.digest());
