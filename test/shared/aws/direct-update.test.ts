@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { clientDefaults } from "../../../shared/aws/clients.ts";
+import { answerMilliseconds, clientDefaults } from "../../../shared/aws/clients.ts";
 import { DependencyTimes, timeCalls } from "../../../shared/aws/dependency-times.ts";
 import { updateDirectly } from "../../../shared/aws/direct-update.ts";
 import { countingServer } from "../../support/signed.ts";
@@ -104,10 +104,21 @@ test("a direct update goes to DynamoDB of the region when no other address is se
 
   await expect(updateDirectly(client, input, signal)).rejects.toThrow("seen");
 
-  const [direct, sdk] = handle.mock.calls.map(([request]: readonly unknown[]) => request);
+  const [[direct] = [], [sdk, options] = []] = handle.mock.calls as unknown[][];
   const address = { protocol: "https:", hostname: "dynamodb.eu-west-3.amazonaws.com", path: "/" };
   expect(direct).toMatchObject({ ...address, port: undefined });
   expect(sdk).toMatchObject(address);
+  // Its three attempts then take no longer than three do without a direct one.
+  expect(options).toMatchObject({ requestTimeout: (2 / 3) * answerMilliseconds() });
+});
+
+test("a client that makes one attempt makes each update itself, once", async () => {
+  const { received } = await clientOf(refusing("ThrottlingException"));
+  const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 1 });
+
+  await expect(updateDirectly(client, input, signal)).rejects.toMatchObject({ name: "ThrottlingException" });
+
+  expect(received).toHaveLength(1);
 });
 
 test.each<[fault: string, RequestListener]>([
