@@ -149,7 +149,9 @@ export function parseQuery<E extends Endpoint>(endpoint: E, incoming: IncomingRe
 const objects = new WeakMap<Readonly<Record<string, z.ZodMiniType>>, z.ZodMiniObject>();
 
 function objectOf(schemas: Readonly<Record<string, z.ZodMiniType>>): z.ZodMiniObject {
-  const made = objects.get(schemas) ?? z.object(schemas);
+  const known = objects.get(schemas);
+  if (known !== undefined) return known;
+  const made = z.object(schemas);
   objects.set(schemas, made);
   return made;
 }

@@ -80,7 +80,12 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       else await writeOut(out, `${text}\n`);
       const { passed, failed, skipped } = countsOf(findings);
       const result = `${passed} passed, ${failed} failed, ${skipped} not run`;
-      if (passed + failed + skipped === 0) throw new Error(`no scenario has "${options.only}" in its name`);
+      if (passed + failed + skipped === 0) {
+        const { only } = options;
+        throw new Error(
+          only === undefined ? "no scenario was found" : `no scenario has "${only}" in its name`,
+        );
+      }
       if (passed + failed === 0) throw new Error(`no scenario could be run: ${result}`);
       const whose = features === undefined ? "contract says" : "features say";
       if (failed > 0) throw new Error(`${base} does not answer as the ${whose}: ${result}`);

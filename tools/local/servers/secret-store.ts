@@ -121,7 +121,7 @@ export class SecretStore {
   beginRotation(secretId: string, rotationFunctionArn: string, versionId: string): void {
     const secret = this.#find(secretId);
     secret.rotationFunctionArn = rotationFunctionArn;
-    moveLabel(secret, "AWSPENDING", addVersion(secret, versionId));
+    moveLabel(secret, "AWSPENDING", versionOf(secret, versionId) ?? addVersion(secret, versionId));
   }
 
   #find(secretId: string): StoredSecret {

@@ -77,8 +77,8 @@ export function valueNamed(world: World, name: string): string | number {
     PHONENUMBER: "phoneNumber",
     PUBLICIPV4ADDRESS: "publicIpv4Address",
     PUBLICPORT: "publicPort",
-  };
-  const member = (ofLine as Readonly<Record<string, "phoneNumber" | undefined>>)[kind];
+  } as const;
+  const member = Object.entries(ofLine).find(([called]) => called === kind)?.[1];
   if (member !== undefined) {
     const line = number === "" ? installedLine(world) : lineOf(world, `SIMCARD${number}`);
     return inPlan(line[member], name);
