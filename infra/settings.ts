@@ -86,7 +86,7 @@ export const localSettings = {
 /** The context of `cdk.json` as it is written. CDK merges it with what stands behind `-c`. */
 export type KeptContext = Readonly<Record<string, unknown>>;
 
-/** Settings that name something of one stage: if both shared it, one stage would take over what is the other's. */
+/** Settings that name something of one stage: if both stages shared it, one would take over what is the other's. */
 const ofOneStage = /^(?:tables\..+|domainName|certificateArn|hostedZoneId|signingKeySecretArn)$/;
 
 /**

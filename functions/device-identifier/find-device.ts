@@ -38,7 +38,7 @@ export async function deviceOf(
   const [record, ...rest] = await Promise.all(reads);
   if (record === undefined) throw refuse("IDENTIFIER_NOT_FOUND");
   const resolved = [record, ...rest.filter((device) => device !== undefined)];
-  // Before the identifiers are compared: only of subscribers who have all consented is it told who belongs to whom.
+  // Before the identifiers are compared: who belongs to whom is told only if all subscribers have consented.
   if (caller.subscription === undefined && !resolved.every((device) => device.identifierConsent)) {
     throw refuse("PERMISSION_DENIED", { message: "The subscriber has not consented to this." });
   }

@@ -10,7 +10,7 @@ type PutItems = (view: DataView, at: number, from: number, to: number) => number
 /** Bytes that become chunks of at most 64 KiB. */
 export class Chunks {
   readonly #bufferPool: Buffer[];
-  /** The memory of chunks. Its length does not tell it: Node.js puts small buffers into memory of the same length. */
+  /** The memory of chunks. Their length does not show it: Node.js puts small buffers into memory of the same length. */
   readonly #memories = new WeakSet<ArrayBufferLike>();
   #full: Buffer[] = [];
   #chunk = this.#newChunk();

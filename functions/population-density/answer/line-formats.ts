@@ -231,7 +231,7 @@ function putRows(
   view: DataView,
   begin: number,
   before: Ascii,
-  putPlace: PutPosition | undefined,
+  putPosition: PutPosition | undefined,
   start: Ascii,
   { characters, length: lastLength }: LastCharacters,
   { noData, lowDensity, density, minimum, maximum, share, end, wholeLowDensity, wholeEnd }: RowTexts,
@@ -243,7 +243,7 @@ function putRows(
   let at = begin;
   for (let index = from; index < to; index++) {
     const cell = cells[index] ?? 0;
-    if (putPlace !== undefined) at = putPlace(view, putAscii(view, at, before), cell);
+    if (putPosition !== undefined) at = putPosition(view, putAscii(view, at, before), cell);
     at = putAscii(view, at, start);
     view.setUint16(at, characters[cell] ?? 0, true);
     at += lastLength;

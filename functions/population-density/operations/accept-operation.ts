@@ -46,7 +46,7 @@ export function checkIdempotencyKey(key: string | undefined): void {
  * Accepts the job of a request.
  * @param refund refunds what the request was charged, when nothing more will be delivered for it.
  * @returns its id.
- * @throws {ApiError} when it is not accepted, or that is unknown: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
+ * @throws {ApiError} when it is not accepted, or when it is unknown whether it is: `INVALID_ARGUMENT`, `TOO_MANY_REQUESTS`, 503 or 504.
  */
 export async function acceptOperation(
   request: NewJobRequest,

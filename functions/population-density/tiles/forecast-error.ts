@@ -118,7 +118,7 @@ export interface ImportedDay extends ComparedDay {
 
 /** Earlier days are forgotten. */
 const daysCompared = 28;
-/** The maximum of areas of these days that are kept: an item may have 400 KB. */
+/** The maximum number of areas of these days that are kept: an item may have 400 KB. */
 const maxCompared = 200;
 
 /**

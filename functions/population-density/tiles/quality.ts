@@ -49,7 +49,7 @@ export interface ImportedQuality {
 
 /** How many days observed days are kept. */
 const daysKept = 100;
-/** The maximum of parts of these days that are kept: an item may have 400 KB. */
+/** The maximum number of parts of these days that are kept: an item may have 400 KB. */
 const maxParts = 1_000;
 
 /** The quality of days after an import: what it has not published of a day stays. */

@@ -37,7 +37,7 @@ class TileNotStored extends Error {
   }
 }
 
-/** The maximum of tiles that are being stored at a time; the items of one are written one after the other. */
+/** The maximum number of tiles that are being stored at a time; the items of one are written one after the other. */
 const tilesAtOnce = 8;
 
 /**
