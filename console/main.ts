@@ -61,8 +61,12 @@ function follow(event: MouseEvent): void {
   if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const shown = viewOf(location.pathname);
   const view = (Object.keys(paths) as View[]).find((one) => link.href.split("#")[0] === urlOf(one));
-  // Within a view, browsers follow links themselves.
-  if (view === undefined || view === shown) return;
+  if (view === undefined) return;
+  if (view === shown) {
+    // Browsers follow fragments themselves; without one they would load the page again, without what is on view.
+    if (link.hash === "") event.preventDefault();
+    return;
+  }
   event.preventDefault();
   fragments.set(shown, location.hash);
   history.pushState(undefined, "", urlOf(view) + (link.hash || (fragments.get(view) ?? "")));

@@ -141,6 +141,28 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
+  test("a click on the link of the current view keeps the page, its address and its answer", async () => {
+    const { page } = map;
+    const address = page.url();
+    await page.evaluate("window.isSamePage = true");
+
+    await page.click("a.brand");
+    await page.click("nav a[data-view=map]");
+    const afterMap = page.url();
+    await page.click("nav a[data-view=reference]");
+    await page.locator(".contents-list a[href$='#getQosProfile']").first().click();
+    await page.click("nav a[data-view=reference]");
+    const afterReference = page.url();
+    await page.click("nav a[data-view=map]");
+
+    expect(address).toContain("#area=");
+    expect([afterMap, page.url()]).toEqual([address, address]);
+    expect(afterReference).toMatch(/\/reference#getQosProfile$/);
+    expect(await page.evaluate("window.isSamePage")).toBe(true);
+    await cellsDrawn(page);
+    expectNoProblems(map);
+  });
+
   test("a request that is refused for too many is asked again after its Retry-After", async () => {
     const { page } = map;
     await page.route(
