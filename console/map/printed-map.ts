@@ -1,4 +1,4 @@
-/** The map on paper: browsers print nothing of what is drawn with WebGL. */
+/** The map on paper, in the theme of the page: browsers print nothing of what is drawn with WebGL. */
 import type { Map as MapLibreMap } from "maplibre-gl";
 import { html } from "../dom.ts";
 

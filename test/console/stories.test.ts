@@ -134,6 +134,10 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     })()`;
     expect(await page.locator(".printed-map").isVisible()).toBe(true);
     expect(await page.evaluate(middle)).toBe(255);
+    for (const coloured of ["#legend .colour", "#timeline .bar-hour"]) {
+      const isPrinted = `getComputedStyle(document.querySelector("${coloured}")).printColorAdjust`;
+      expect(await page.evaluate(isPrinted)).toBe("exact");
+    }
     expect(await page.getByRole("heading", { name: "People per km²" }).isVisible()).toBe(true);
     expect(await page.getByRole("button").count()).toBe(0);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
