@@ -31,14 +31,13 @@ export function tryForm(
     event.preventDefault();
     void send();
   };
-  const button = sendButton(draft, "Send", { class: "primary" });
   const form = html(
     "form",
     { submit },
     ...draft.parameters.map((parameter) => parameterField(document, draft, parameter, known, onChange)),
     draft.mediaTypes.length > 1 && formatField(draft, onChange),
-    ...bodyOf(document, draft, button, onChange),
-    button,
+    ...bodyOf(document, draft, onChange),
+    sendButton(draft, "Send", { class: "primary" }),
   );
   const details = html("details", { class: "try" }, html("summary", {}, "Change the request"), form);
   const sendAsItIs = () => {
@@ -86,13 +85,12 @@ function formatField(draft: Draft, onChange: () => void): HTMLElement {
 function bodyOf(
   document: ApiDocument,
   draft: Draft,
-  button: HTMLButtonElement,
   onChange: () => void,
 ): readonly HTMLElement[] {
   const media = draft.endpoint.operation.requestBody?.content["application/json"];
   if (media === undefined) return [];
   const schema = resolve<Schema>(document, media.schema);
-  if (!isFlat(document, schema)) return [jsonField(draft, button, onChange)];
+  if (!isFlat(document, schema)) return [jsonField(draft, onChange)];
   const fields = bodyFields(document, schema, draft.body, {
     onChange: () => {
       draft.body = fields.read() ?? {};
@@ -102,15 +100,16 @@ function bodyOf(
   return fields.elements;
 }
 
-function jsonField(draft: Draft, button: HTMLButtonElement, onChange: () => void): HTMLElement {
+function jsonField(draft: Draft, onChange: () => void): HTMLElement {
   const text = JSON.stringify(draft.body, null, 2);
   const problem = html("p", { class: "problem", role: "alert" });
   const field = html("textarea", { rows: Math.min(14, text.split("\n").length), spellcheck: "false" }, text);
   field.addEventListener("input", () => {
-    draft.body = jsonOf(field.value) ?? draft.body;
-    const isJson = jsonOf(field.value) !== undefined;
-    problem.textContent = isJson ? "" : "This is not JSON: the programs show the body before it.";
-    button.disabled = !isJson;
+    const body = jsonOf(field.value);
+    if (body !== undefined) draft.body = body;
+    problem.textContent = body === undefined ? "This is not JSON: the programs show the body before it." : "";
+    // Neither button sends a form that is not valid.
+    field.setCustomValidity(problem.textContent);
     onChange();
   });
   return html("div", {}, html("label", {}, "Body", field), problem);

@@ -156,6 +156,31 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.context().close();
     });
 
+    test("no button sends a body that is not JSON, and both send any that is", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      const operation = page.locator("#retrievePopulationDensity");
+      await operation.locator(".try summary").first().click();
+      const [above, below] = [0, 1].map((index) =>
+        operation.getByRole("button", { name: "Send", exact: true }).nth(index),
+      );
+      const sent = () => opened.requests.filter(({ url }) => url.endsWith("/retrieve")).map(({ body }) => body);
+
+      await operation.getByLabel("Body").fill("{");
+      await above?.click();
+      await below?.click();
+      await operation.getByText("This is not JSON").waitFor();
+      const sentWithoutJson = sent();
+      await operation.getByLabel("Body").fill("null");
+      await above?.click();
+      await operation.getByText(/^400 /).waitFor();
+
+      expect(sentWithoutJson).toEqual([]);
+      expect(sent()).toEqual(["null"]);
+      await page.context().close();
+    });
+
     test("a search marks the words that it has found, and unfolds the first of them in a section that is chosen", async () => {
       const { page } = await openReference();
 
