@@ -6,7 +6,7 @@ import { bodyFields } from "./body-fields.ts";
 import { type ApiDocument, type Endpoint, type Group, resolve, type Schema } from "./document.ts";
 import { exampleDraft } from "./draft.ts";
 import type { OpeningSection } from "./opening.ts";
-import { jsonOf, type KnownValues, sendButton, sending } from "./sending.ts";
+import { jsonOf, type KnownValues, sending } from "./sending.ts";
 import { titled } from "./titled.ts";
 
 /** The operations that have a form: what its button says, and the members of the body that have fields. */
@@ -47,7 +47,7 @@ function operationForm(document: ApiDocument, endpoint: Endpoint, known: KnownVa
   const { operationId, summary, requestBody } = endpoint.operation;
   const { action = "Send", only = [] } = forms[operationId] ?? {};
   const draft = exampleDraft(document, endpoint);
-  const { element, send } = sending(draft, known, async ({ response, text }) => {
+  const { element, send, button } = sending(draft, known, async ({ response, text }) => {
     if (!response.ok) throw errorOf(response, text);
     return [answerTable(summary, jsonOf(text))];
   });
@@ -69,7 +69,7 @@ function operationForm(document: ApiDocument, endpoint: Endpoint, known: KnownVa
     { id, class: "small-form", submit, "aria-labelledby": `${id}-title` },
     html("h3", { id: `${id}-title` }, summary),
     ...fields.elements,
-    sendButton(draft, action, { class: "primary" }),
+    button(action, { class: "primary" }),
     element,
   );
 }

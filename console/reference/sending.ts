@@ -18,7 +18,7 @@ export interface Sent {
 }
 
 /**
- * Creates the place where responses are shown.
+ * Creates the place where responses are shown, and the buttons that send, one request at a time.
  * @param show the elements of a response; an ApiError that it throws is shown with what one can do about it.
  */
 export function sending(
@@ -28,15 +28,28 @@ export function sending(
 ) {
   const asking = new Asking();
   const shown = html("div");
+  const buttons: HTMLButtonElement[] = [];
+  let isSending = false;
+  const markSending = (isSendingNow: boolean) => {
+    isSending = isSendingNow;
+    // A button that is disabled loses the focus.
+    for (const button of buttons) button.setAttribute("aria-disabled", String(isSendingNow));
+  };
   const send = async () => {
+    if (isSending) return;
     if (!draft.isPublic && currentLogin() === undefined) {
       askForLogin();
       return;
     }
     shown.replaceChildren();
     const ask = async (signal: AbortSignal) => {
-      const sent = await sendDraft(draft, signal);
-      return { sent, elements: await show(sent) };
+      markSending(true);
+      try {
+        const sent = await sendDraft(draft, signal);
+        return { sent, elements: await show(sent) };
+      } finally {
+        markSending(false);
+      }
     };
     const answer = await asking.ask({ ask, text: "Sending…", isCancellable: true });
     if (answer === undefined) return;
@@ -50,11 +63,20 @@ export function sending(
     asking.clear();
     shown.replaceChildren();
   });
-  return { element: html("div", { class: "live", "aria-live": "polite" }, asking.element, shown), send };
+  const button = (action: string, attributes: Parameters<typeof sendButton>[2]) => {
+    const created = sendButton(draft, action, attributes);
+    buttons.push(created);
+    return created;
+  };
+  return {
+    element: html("div", { class: "live", "aria-live": "polite" }, asking.element, shown),
+    send,
+    button,
+  };
 }
 
 /** Creates a button that sends, or asks for the login that the request needs. */
-export function sendButton(draft: Draft, action: string, attributes: { click?: () => void; class?: string }) {
+function sendButton(draft: Draft, action: string, attributes: { click?: () => void; class?: string }) {
   const button = html("button", {
     type: attributes.click === undefined ? "submit" : "button",
     ...attributes,

@@ -4,7 +4,7 @@ import { bodyFields, isFlat } from "./body-fields.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type ApiResponse, type Parameter, resolve, type Schema } from "./document.ts";
 import type { Draft } from "./draft.ts";
-import { jsonOf, type KnownValues, type Sent, sendButton, sending } from "./sending.ts";
+import { jsonOf, type KnownValues, type Sent, sending } from "./sending.ts";
 import { labelled, valueField } from "./value-field.ts";
 
 /** How much of a response the page shows. */
@@ -26,7 +26,7 @@ export function tryForm(
   known: KnownValues,
   onChange: () => void,
 ): TryForm {
-  const { element, send } = sending(draft, known, (sent) => [responseCard(document, draft, sent)]);
+  const { element, send, button } = sending(draft, known, (sent) => [responseCard(document, draft, sent)]);
   const submit = (event: Event) => {
     event.preventDefault();
     void send();
@@ -37,7 +37,7 @@ export function tryForm(
     ...draft.parameters.map((parameter) => parameterField(document, draft, parameter, known, onChange)),
     draft.mediaTypes.length > 1 && formatField(draft, onChange),
     ...bodyOf(document, draft, onChange),
-    sendButton(draft, "Send", { class: "primary" }),
+    button("Send", { class: "primary" }),
   );
   const details = html("details", { class: "try" }, html("summary", {}, "Change the request"), form);
   const sendAsItIs = () => {
@@ -45,7 +45,7 @@ export function tryForm(
     if (!form.checkValidity()) details.open = true;
     form.requestSubmit();
   };
-  return { elements: [details, element], send: sendButton(draft, "Send", { click: sendAsItIs }) };
+  return { elements: [details, element], send: button("Send", { click: sendAsItIs }) };
 }
 
 function parameterField(
@@ -82,11 +82,7 @@ function formatField(draft: Draft, onChange: () => void): HTMLElement {
 }
 
 /** The body in fields or, where its schema has lists, as JSON. */
-function bodyOf(
-  document: ApiDocument,
-  draft: Draft,
-  onChange: () => void,
-): readonly HTMLElement[] {
+function bodyOf(document: ApiDocument, draft: Draft, onChange: () => void): readonly HTMLElement[] {
   const media = draft.endpoint.operation.requestBody?.content["application/json"];
   if (media === undefined) return [];
   const schema = resolve<Schema>(document, media.schema);

@@ -165,7 +165,8 @@ describe.skipIf(chromium === undefined || !isWanted)(
       const [above, below] = [0, 1].map((index) =>
         operation.getByRole("button", { name: "Send", exact: true }).nth(index),
       );
-      const sent = () => opened.requests.filter(({ url }) => url.endsWith("/retrieve")).map(({ body }) => body);
+      const sent = () =>
+        opened.requests.filter(({ url }) => url.endsWith("/retrieve")).map(({ body }) => body);
 
       await operation.getByLabel("Body").fill("{");
       await above?.click();
@@ -178,6 +179,30 @@ describe.skipIf(chromium === undefined || !isWanted)(
 
       expect(sentWithoutJson).toEqual([]);
       expect(sent()).toEqual(["null"]);
+      await page.context().close();
+    });
+
+    test("a double click sends a request once", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      const send = page.locator("#createWebhookSecret").getByRole("button", { name: "Send", exact: true });
+      let answer = () => Promise.resolve();
+      await page.route("**/webhook-secrets", (route) => {
+        answer = () => route.continue();
+      });
+
+      await send.first().dblclick();
+      await page.waitForTimeout(200);
+      await answer();
+      await page
+        .locator("#createWebhookSecret")
+        .getByText(/^20\d /)
+        .waitFor();
+
+      expect(opened.requests.filter(({ url }) => url.endsWith("/webhook-secrets"))).toHaveLength(1);
+      expect(await send.first().isEnabled()).toBe(true);
+      expectNoProblems(opened);
       await page.context().close();
     });
 
