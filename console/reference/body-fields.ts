@@ -1,7 +1,7 @@
 /** Fields for the members of a body, where each has one value or is an object of such members. */
 import { html } from "../dom.ts";
 import { type ApiDocument, type OrReference, resolve, type Schema } from "./document.ts";
-import { labelled, valueField } from "./value-field.ts";
+import { enteredValue, labelled, valueField } from "./value-field.ts";
 
 /** Whether a body can be entered in fields. */
 export function isFlat(document: ApiDocument, { properties = {} }: Schema): boolean {
@@ -70,9 +70,6 @@ function memberFields(
     };
   }
   const field = valueField(schema, { value: String(value ?? ""), isRequired, change: options.onChange });
-  const read = () => {
-    if (field.value === "") return undefined;
-    return schema.type === "string" ? field.value : Number(field.value);
-  };
+  const read = () => (field.value === "" ? undefined : enteredValue(schema, field.value));
   return { elements: [labelled(name, isRequired, field, options.only !== undefined)], read };
 }

@@ -6,12 +6,13 @@ import { languages } from "../snippets.ts";
 import type { Choice } from "./choice.ts";
 import { clientProgram } from "./client-program.ts";
 import { codeCard } from "./code-card.ts";
-import { type ApiDocument, type Endpoint, resolve } from "./document.ts";
+import { type ApiDocument, type Endpoint, resolve, type Schema } from "./document.ts";
 import { acceptOf, type Draft, exampleDraft, sentValues, snippetOf } from "./draft.ts";
 import { methodBadge } from "./method-badge.ts";
 import type { KnownValues } from "./sending.ts";
 import { tabs } from "./tabs.ts";
 import { tryForm } from "./try-form.ts";
+import { enteredValue } from "./value-field.ts";
 
 /** What the cards of all operations have in common. */
 export interface SharedChoices {
@@ -76,13 +77,12 @@ function programsOf(
 
 /** The values that are sent, with numbers where the schema has them. */
 function typedValues(document: ApiDocument, draft: Draft) {
-  const isNumber = (name: string) => {
-    const parameter = draft.parameters.find((one) => one.name === name);
-    return parameter !== undefined && resolve(document, parameter.schema).type === "integer";
-  };
+  const schemas = new Map(
+    draft.parameters.map(({ name, schema }) => [name, resolve<Schema>(document, schema)]),
+  );
   const typed = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]),
+      Object.entries(values).map(([name, value]) => [name, enteredValue(schemas.get(name) ?? {}, value)]),
     );
   const { path, query, header } = sentValues(draft);
   return { path: typed(path), query: typed(query), header: typed(header) };

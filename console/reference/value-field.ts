@@ -30,6 +30,12 @@ export function valueField(
   return field;
 }
 
+/** What was entered as the schema has it. A text that is no number stays one, so that the API says what is wrong with it. */
+export function enteredValue({ type }: Schema, text: string): string | number {
+  const isNumber = (type === "integer" || type === "number") && Number.isFinite(Number(text));
+  return isNumber ? Number(text) : text;
+}
+
 /** A field with its name: as the API has it or, for people who do not know the API, in words. */
 export function labelled(name: string, isRequired: boolean, field: ValueField, inWords = false): HTMLElement {
   return html(

@@ -182,6 +182,32 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.context().close();
     });
 
+    test("a text that is no number is sent as it was entered, and the API names the field", async () => {
+      const opened = await openReference();
+      const { page } = opened;
+      await logInAt(page);
+      const operation = page.locator("#retrieveIdentifier");
+      await operation.locator(".try summary").first().click();
+      await page.evaluate(
+        "for (const one of document.querySelectorAll('#retrieveIdentifier details')) one.open = true",
+      );
+      await operation.getByLabel("publicAddress").first().fill("84.125.93.10");
+
+      await operation.getByLabel("publicPort").first().fill("abc");
+      const response = await sendFrom(page, "retrieveIdentifier");
+
+      expect(response.request().postDataJSON()).toMatchObject({
+        device: { ipv4Address: { publicPort: "abc" } },
+      });
+      expect(response.status()).toBe(400);
+      await operation
+        .locator(".live")
+        .getByText(/publicPort/)
+        .first()
+        .waitFor();
+      await page.context().close();
+    });
+
     test("a double click sends a request once", async () => {
       const opened = await openReference();
       const { page } = opened;
@@ -324,7 +350,7 @@ async function programOf(page: Page, operationId: string): Promise<string> {
 
 /** Sends the request of an operation; returns its response when it is shown. */
 async function sendFrom(page: Page, operationId: string) {
-  const ofTheApi = /\/(?:numberrecycling|populationdensitydata|qualityondemand)\//;
+  const ofTheApi = /\/(?:deviceidentifier|numberrecycling|populationdensitydata|qualityondemand)\//;
   const responding = page.waitForResponse((response) => ofTheApi.test(response.url()));
   await page.click(`#${operationId} .try button.primary`);
   const response = await responding;
