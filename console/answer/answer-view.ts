@@ -166,6 +166,8 @@ export class AnswerView {
       await loadPart(element("cell"), async () => {
         this.#columns = await import("../map/columns.ts");
       });
+      // Another answer may have replaced this one meanwhile.
+      if (!this.#tilt.isConnected) return;
       this.#columns?.showColumns(library, this.#scale);
       this.#raiseColumns();
     }
