@@ -1,5 +1,6 @@
 /** One file of those that the API answers for several areas. A cell of several areas is in it once. */
 import type { Feature, FeatureCollection, Polygon } from "geojson";
+import type { DensityRow } from "../../shared/geo-parquet.ts";
 import { combinedStatus } from "./densities.ts";
 
 /** The API's GeoJSON, as far as combining reads it. */
@@ -20,6 +21,18 @@ export function combineCsv(files: readonly string[]): string {
     }
   }
   return [...rows.values(), ""].join("\r\n");
+}
+
+/** The rows of files of NDJSON. */
+export function combineRows(files: readonly string[]): DensityRow[] {
+  const rows = new Map<string, DensityRow>();
+  for (const line of files.flatMap((file) => file.split("\n"))) {
+    if (line === "") continue;
+    const row = JSON.parse(line) as DensityRow;
+    const key = `${row.geohash},${row.startTime}`;
+    if (!rows.has(key)) rows.set(key, row);
+  }
+  return [...rows.values()];
 }
 
 /** Combines collections of cells in the same hours. */

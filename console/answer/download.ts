@@ -31,9 +31,8 @@ export function formatsFor(requests: readonly DensityRequest[]): Format[] {
  * @throws {ApiError} if the API refuses the request, or does not support the format.
  */
 export async function download(format: Format, requests: readonly DensityRequest[]): Promise<void> {
-  const { accept, extension, combine } = formats[format];
-  const answers: Blob[] = [];
-  for (const request of requests) answers.push(await answerIn(format, request));
+  const { accept, query, extension, combine } = formats[format];
+  const answers = await retrieveAs(accept, requests, query);
   const [first, ...others] = answers;
   if (first === undefined) return;
   const texts = () => Promise.all(answers.map((answer) => answer.text()));
@@ -41,11 +40,29 @@ export async function download(format: Format, requests: readonly DensityRequest
     others.length === 0 || combine === undefined
       ? first
       : new Blob([combine(await texts())], { type: accept });
+  saveDensities(requests, extension, content);
+}
+
+/** Saves a file under a name with the start of what it has. */
+export function saveDensities(requests: readonly DensityRequest[], extension: string, content: Blob): void {
   saveFile(`densities-${requests[0]?.startTime.slice(0, 13)}.${extension}`, content);
 }
 
-async function answerIn(format: Format, request: DensityRequest): Promise<Blob> {
-  const { accept, query } = formats[format];
+/**
+ * Repeats requests in a media type, one after the other.
+ * @throws {ApiError} if the API refuses the request, or does not support the media type.
+ */
+export async function retrieveAs(
+  accept: string,
+  requests: readonly DensityRequest[],
+  query = "",
+): Promise<Blob[]> {
+  const answers: Blob[] = [];
+  for (const request of requests) answers.push(await answerAs(accept, query, request));
+  return answers;
+}
+
+async function answerAs(accept: string, query: string, request: DensityRequest): Promise<Blob> {
   const response = await callApi(retrievalPath + query, {
     method: "POST",
     body: JSON.stringify(request),
@@ -53,7 +70,7 @@ async function answerIn(format: Format, request: DensityRequest): Promise<Blob> 
   });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith(accept)) {
-    throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${format}.`);
+    throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${accept}.`);
   }
   return await response.blob();
 }

@@ -1,29 +1,19 @@
-/** The answer as a GeoParquet file, made from what the page has; loaded when somebody wants one. */
+/** The answer as a GeoParquet file, made of the rows that the API answers; loaded on demand. */
 import { geoParquetOf } from "../../shared/geo-parquet.ts";
-import { saveFile } from "../dom.ts";
+import type { DensityRequest } from "../request/query.ts";
 import { ringOf } from "./cells.ts";
-import type { Densities } from "./densities.ts";
+import { combineRows } from "./combine.ts";
+import { retrieveAs, saveDensities } from "./download.ts";
 
-/** Saves the cells of all hours, a row each, as `ncs density` does. */
-export function saveParquet({ geohashes, coveredShares, hours }: Densities): void {
-  const rows = hours.flatMap(({ start, end, basis, values }) =>
-    values.map(({ dataType, density, min, max }, index) => ({
-      geohash: geohashes[index] ?? "",
-      startTime: start.toISOString(),
-      endTime: end.toISOString(),
-      dataType,
-      basis,
-      pplDensity: density,
-      minPplDensity: min,
-      maxPplDensity: max,
-      coveredShare: coveredShares[index] ?? 1,
-    })),
-  );
+/**
+ * Saves the cells of all hours, a row each, as `ncs density` does.
+ * @throws {ApiError} if the API refuses a request.
+ */
+export async function saveParquet(requests: readonly DensityRequest[]): Promise<void> {
+  const answers = await retrieveAs("application/x-ndjson", requests);
+  const rows = combineRows(await Promise.all(answers.map((answer) => answer.text())));
   const type = "application/vnd.apache.parquet";
-  saveFile(
-    `densities-${rows[0]?.startTime.slice(0, 13)}.parquet`,
-    new Blob([geoParquetOf(rows, rectangleOf)], { type }),
-  );
+  saveDensities(requests, "parquet", new Blob([geoParquetOf(rows, rectangleOf)], { type }));
 }
 
 function rectangleOf(geohash: string) {

@@ -66,7 +66,7 @@ export function resultPanel(options: ResultOptions): Result {
     hasCells && extremesOf(densities.hours),
     hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
-    ...(hasCells ? actions(densities, requests, onPicture) : []),
+    ...(hasCells ? actions(requests, onPicture) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );
@@ -111,22 +111,19 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and the error of a failed download. */
-function actions(
-  densities: Densities,
-  requests: readonly DensityRequest[],
-  savePicture: () => void,
-): HTMLElement[] {
+function actions(requests: readonly DensityRequest[], savePicture: () => void): HTMLElement[] {
   const problem = html("p", { class: "problem", role: "alert" });
   const unloaded = html("div");
   const parquet = () =>
     loadPart(unloaded, async () => {
       const { saveParquet } = await import("./parquet.ts");
-      saveParquet(densities);
+      await saying(() => saveParquet(requests));
     });
-  const save = async (format: Format) => {
+  const save = (format: Format) => saying(() => download(format, requests));
+  const saying = async (saveFile: () => Promise<void>) => {
     problem.textContent = "";
     try {
-      await download(format, requests);
+      await saveFile();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       problem.textContent = separated(error.message);

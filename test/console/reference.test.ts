@@ -175,7 +175,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
       const sentWithoutJson = sent();
       await operation.getByLabel("Body").fill("null");
       await above?.click();
-      await operation.getByText(/^400 /).waitFor();
+      await operation.locator(".live").getByText(/^400 /).waitFor();
 
       expect(sentWithoutJson).toEqual([]);
       expect(sent()).toEqual(["null"]);
@@ -222,7 +222,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.waitForTimeout(200);
       await answer();
       await page
-        .locator("#createWebhookSecret")
+        .locator("#createWebhookSecret .live")
         .getByText(/^20\d /)
         .waitFor();
 

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { hourFromNow, rectangle } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
+import { number, query, time } from "../support/duckdb.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
@@ -47,20 +47,7 @@ async function expectedRows() {
   });
 }
 
-async function query(sql: string): Promise<unknown> {
-  const database = await DuckDBInstance.create(":memory:");
-  const connection = await database.connect();
-  try {
-    return (await connection.runAndReadAll(sql)).getRowObjectsJson();
-  } finally {
-    connection.closeSync();
-    database.closeSync();
-  }
-}
-
-const number = (name: string) => `${name}::INTEGER AS ${name}`;
 const wellKnownText = (geometry: string) => `ST_AsText(${geometry}) AS text`;
-const time = (name: string) => `strftime(${name} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS ${name}`;
 
 test("DuckDB reads the GeoParquet of ncs density with the cells, hours and numbers of its GeoJSON", async () => {
   const file = await written("lyon.parquet");

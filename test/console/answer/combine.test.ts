@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { combineCsv, combineGeoJson } from "../../../console/answer/combine.ts";
+import { combineCsv, combineGeoJson, combineRows } from "../../../console/answer/combine.ts";
 
 const header = "geohash,startTime,endTime,dataType";
 
@@ -8,6 +8,20 @@ test("combineCsv keeps one header and one row for each cell and hour, and nothin
   const file = (...rows: readonly string[]) => `${[header, ...rows].join("\r\n")}\r\n`;
 
   expect(combineCsv([file(), file(first, second), file(first, third)])).toBe(file(first, second, third));
+});
+
+test("combineRows has one row for each cell and hour, as the first answer has it, and none of an uncovered area", () => {
+  const row = (geohash: string, hour: number, coveredShare: number) => ({
+    geohash,
+    startTime: `2026-11-23T${hour}:00:00Z`,
+    coveredShare,
+  });
+  const file = (...rows: readonly object[]) => rows.map((one) => `${JSON.stringify(one)}\n`).join("");
+  const [first, second, third] = [row("u05", 10, 1), row("u05", 11, 0.5), row("u06", 10, 1)];
+
+  const combined = combineRows([file(), file(first, second), file(row("u05", 10, 0.2), third)]);
+
+  expect(combined).toEqual([first, second, third]);
 });
 
 test("combineGeoJson has each cell once, the hours of covered areas, and says that a part is not covered", () => {
