@@ -80,7 +80,7 @@ function tellAllowance(headers: Headers): void {
   for (const tell of allowanceListeners) tell({ limit: limit ?? 0, remaining: remaining ?? 0, resetsAt });
 }
 
-/** The error that a response without success is. @param text its body */
+/** The error of an unsuccessful response. @param text its body */
 export function errorOf({ status, headers }: Response, text: string): ApiError {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
