@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { createServer, type Server } from "node:http";
 
 /** An HTTP server that accepts requests on the loopback address. */
@@ -39,12 +40,21 @@ export async function requireFreePort(port: number): Promise<void> {
   await probe.close();
 }
 
-/** A port of 127.0.0.1 that is free at the moment, for 0; any other port as it is. */
+/** Systems give a connection, or a server without a wish, a port above these: 32,768 on Linux, 49,152 elsewhere. */
+const unassignedPorts = [10_000, 32_768] as const;
+const maxAttempts = 20;
+
+/** For 0, a port of 127.0.0.1 that is free and that nobody is assigned meanwhile; any other port as it is. */
 export async function chosenPort(port: number): Promise<number> {
   if (port !== 0) return port;
-  const probe = await listen(createServer(), 0);
-  await probe.close();
-  return Number(new URL(probe.url).port);
+  for (let attempt = 1; ; attempt++) {
+    const candidate = randomInt(...unassignedPorts);
+    const isFree = await requireFreePort(candidate).then(
+      () => true,
+      () => false,
+    );
+    if (isFree || attempt === maxAttempts) return candidate;
+  }
 }
 
 function close(server: Server): Promise<void> {
