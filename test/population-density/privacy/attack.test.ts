@@ -28,7 +28,6 @@ beforeEach(useOwnDensityTables);
 
 const { retrieve } = densityCaller();
 
-const authorizer = authorizerContext({ scope: "population-density-data:read" });
 const invocation = { getRemainingTimeInMillis: () => 10_000 };
 
 const service: Service = {
@@ -39,6 +38,8 @@ const service: Service = {
   },
   quality: async () => {
     const { handler } = await import("../../../functions/population-density/capabilities/capabilities.ts");
+    // The token of a context expires after minutes.
+    const authorizer = authorizerContext({ scope: "population-density-data:read" });
     const { statusCode, body } = await handler(eventOf({ authorizer }), invocation);
     expect(statusCode).toBe(200);
     return retrieveCapabilities.responses[200].parse(JSON.parse(body)).quality;
