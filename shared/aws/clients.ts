@@ -1,6 +1,6 @@
 import { timeLimit } from "../environment.ts";
 
-/** Attempts per call; all of them fit into a request's deadline. An update of an item has one more, of shorter ones. */
+/** Attempts per call; all of them fit into a request's deadline. An update of an item has one more, and shorter ones. */
 const attempts = 3;
 
 /** How long each waits for the response to begin. */

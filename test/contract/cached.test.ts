@@ -59,7 +59,7 @@ test("POST /retrieve reads densities once, eventually consistent, and then answe
   expect(current.body).toContain('"pplDensity":800');
 });
 
-test("GET /qos-profiles/{name} reads each requested name once, even one that there is not", async () => {
+test("GET /qos-profiles/{name} reads each requested name once, even one that does not exist", async () => {
   const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
   const plenty = { getRemainingTimeInMillis: () => 10_000 };
   for (const name of ["QOS_E", "NOBODY"]) {
