@@ -9,7 +9,7 @@ import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { policiesOf, type Statement } from "../../tools/cli/grants.ts";
-import { sharedService } from "../support/service.ts";
+import { sharedService, sharedTemplates } from "../support/service.ts";
 import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
 const resource = z.object({
@@ -35,9 +35,11 @@ const document = z.object({
  */
 export type Template = z.output<typeof document>;
 
+const templatesFolder = await sharedTemplates();
+
 /** The folder of a synthesis: all were made at once. */
 export function sharedFolder(name: SharedName): string {
-  return join(sharedService.templates, name);
+  return join(templatesFolder, name);
 }
 
 /**
@@ -63,7 +65,7 @@ export function sharedTemplate(name: SharedName): Template {
 
 /** What was written down with the templates. */
 export function readNotes(): Notes {
-  return notesSchema.parse(JSON.parse(readFileSync(join(sharedService.templates, notesFile), "utf8")));
+  return notesSchema.parse(JSON.parse(readFileSync(join(templatesFolder, notesFile), "utf8")));
 }
 
 function readText(assembly: string): Written {

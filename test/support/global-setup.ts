@@ -5,7 +5,7 @@ import type { startSharedService } from "./shared-service.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `test/support/service.ts` starts the shared service. */
+    /** Where `test/support/service.ts` asks for the shared service and its templates. */
     readonly starter: string;
   }
 }
@@ -15,10 +15,11 @@ export default async function globalSetup(project: TestProject): Promise<() => P
   // When the terminal is closed, ends as Vitest does at other signals: with its temporary folders removed.
   process.once("SIGHUP", () => process.exit(129));
   let starting: ReturnType<typeof startSharedService> | undefined;
-  const server = createServer(async (_, response) => {
+  const server = createServer(async (request, response) => {
     try {
       starting ??= start(project);
-      response.end(JSON.stringify((await starting).shared));
+      const { shared, templates } = await starting;
+      response.end(JSON.stringify(request.url === "/templates" ? await templates() : shared));
     } catch (error) {
       response.writeHead(500).end(String(error));
     }

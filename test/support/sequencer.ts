@@ -1,21 +1,38 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What starts servers, services or programs of its own, or looks at queues, waits more than it computes. */
 const waiting =
   /from "(?:node:(?:http|net|child_process)|[./]+(?:support\/)?(?:npm|own-service|started-sample|jobs|use-harness|faulty-endpoint)\.ts)"/;
 
+const templates = resolve(import.meta.dirname, "../infra/template.ts");
+const service = resolve(import.meta.dirname, "service.ts");
+
 /**
- * Vitest's order, longest files first, but each project begins with files that wait and files that compute in turn:
- * while some wait, others use the processors. Without results of an earlier run Vitest takes the largest files for the
- * longest.
+ * Vitest's order, longest files first, with two exceptions. A project begins with a file that looks at templates, for
+ * which the shared service is started, and with those that need no service: while one thread waits for it, the others
+ * work. And files that wait and files that compute come in turn: while some wait, others use the processors. Without
+ * results of an earlier run Vitest takes the largest files for the longest.
  */
 export class WaitingInTurn extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project.name))].sort();
-    return projects.flatMap((name) => inTurn(sorted.filter(({ project }) => project.name === name)));
+    return projects.flatMap((name) => ordered(sorted.filter(({ project }) => project.name === name)));
   }
+}
+
+function ordered(files: readonly TestSpecification[]): TestSpecification[] {
+  const imports = new Map(files.map((file) => [file, importedBy(file.moduleId)]));
+  const needs = (file: TestSpecification, module: string) => imports.get(file)?.has(module) === true;
+  const first = files.find((file) => needs(file, templates)) ?? files.find((file) => needs(file, service));
+  const others = files.filter((file) => file !== first);
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...inTurn(others.filter((file) => !needs(file, service))),
+    ...inTurn(others.filter((file) => needs(file, service))),
+  ];
 }
 
 function inTurn(files: readonly TestSpecification[]): TestSpecification[] {
@@ -27,4 +44,26 @@ function inTurn(files: readonly TestSpecification[]): TestSpecification[] {
     others[turn],
   ]);
   return turns.flat().filter((file) => file !== undefined);
+}
+
+/** A module with those that it imports, directly or not. */
+function importedBy(module: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(module)) return found;
+  found.add(module);
+  for (const imported of importsOf(module)) importedBy(imported, found);
+  return found;
+}
+
+const known = new Map<string, readonly string[]>();
+
+/** The modules of the project that a module imports itself. */
+function importsOf(module: string): readonly string[] {
+  const imports =
+    known.get(module) ??
+    [...readFileSync(module, "utf8").matchAll(/(?:from|import\() ?"(\.[^"]*\.ts)"/g)]
+      .map(([, path = ""]) => resolve(dirname(module), path))
+      // A fixture may import what is not there.
+      .filter((path) => existsSync(path));
+  known.set(module, imports);
+  return imports;
 }

@@ -5,10 +5,15 @@ import type { SharedService } from "./shared-service.ts";
  * The service that all test files share, with the demo data: every test makes identifiers of its own. The first file
  * that imports this module starts it; without one, nothing is built.
  */
-export const sharedService: SharedService = await started();
+export const sharedService: SharedService = await shared("/service");
 
-async function started(): Promise<SharedService> {
-  const response = await fetch(inject("starter"), { signal: AbortSignal.timeout(300_000) });
+/** The folder of the templates that several files look at: `test/infra/shared-templates.ts`. */
+export function sharedTemplates(): Promise<string> {
+  return shared("/templates");
+}
+
+async function shared<Shared>(path: "/service" | "/templates"): Promise<Shared> {
+  const response = await fetch(`${inject("starter")}${path}`, { signal: AbortSignal.timeout(300_000) });
   if (!response.ok) throw new Error(`the shared service did not start: ${await response.text()}`);
-  return (await response.json()) as SharedService;
+  return (await response.json()) as Shared;
 }

@@ -28,8 +28,6 @@ export interface SharedService {
   readonly assembly: string;
   /** The folder of the bundles. */
   readonly bundles: string;
-  /** The folder of the templates that several files look at: `test/infra/shared-templates.ts`. */
-  readonly templates: string;
   /** Where the service listens. */
   readonly url: string;
   /** Where an `invocation` is posted: its function is invoked directly, without the gateway. */
@@ -43,14 +41,19 @@ export interface SharedService {
   readonly tableNames: Readonly<Record<string, string>>;
 }
 
+/** The service that all test files share, in the process that starts the tests. */
+interface StartedService {
+  readonly shared: SharedService;
+  /** The folder of the templates that several files look at, made when first asked for: few files need them. */
+  readonly templates: () => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Builds, synthesizes and serves the stack, with the demo data.
  * @param isWhole whether long tests run whole.
  */
-export async function startSharedService(isWhole: boolean): Promise<{
-  shared: SharedService;
-  close: () => Promise<void>;
-}> {
+export async function startSharedService(isWhole: boolean): Promise<StartedService> {
   const making = makeAssembly();
   const starting = startDemoService({
     assembly: making.then(({ assembly }) => assembly),
@@ -66,21 +69,17 @@ export async function startSharedService(isWhole: boolean): Promise<{
     data: demoData,
     logs: { write: () => true },
   });
-  const [{ assembly, bundles, remove }, templates, service] = await Promise.all([
-    making,
-    making.then((made) => makeTemplates(made.bundles)),
-    starting,
-  ]);
+  const [{ assembly, bundles, remove }, service] = await Promise.all([making, starting]);
   const environments = service.template.functions.map(({ logicalId }) => service.environmentOf(logicalId));
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
   const tableNames = tableNamesIn(service.template);
   const invocations = await openInvocations(service);
   await storeOperations(service.databaseEndpoint, tableNames);
+  let templates: ReturnType<typeof makeTemplates> | undefined;
   return {
     shared: {
       assembly,
       bundles,
-      templates: templates.path,
       url: service.url,
       invocations: invocations.url,
       databaseEndpoint: service.databaseEndpoint,
@@ -88,10 +87,17 @@ export async function startSharedService(isWhole: boolean): Promise<{
       loginEnvironment: login ?? {},
       tableNames,
     },
+    templates: async () => {
+      templates ??= makeTemplates(bundles);
+      return (await templates).path;
+    },
     close: async () => {
       await invocations.close();
       await service.close();
-      templates.remove();
+      await templates?.then(
+        (made) => made.remove(),
+        () => {},
+      );
       remove();
     },
   };
