@@ -1,11 +1,10 @@
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
-import { useOwnDensityTables } from "../../support/database.ts";
 import { densityCaller } from "../../support/density-caller.ts";
-import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
 import { isLong, isWhole, runs } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
-import { useHarness } from "../../support/use-harness.ts";
+import { useOwnDensities } from "../../support/stored-days.ts";
 import type { Scenario, Service } from "./attack.ts";
 import { judgedWeeks, largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
 
@@ -17,14 +16,22 @@ const sampleScenario: Scenario = {
   steps: [{ cells: { "0000": 0, "0001": 1, "0010": 2, "0100": 3 } }],
 };
 
-useHarness({
-  ...defaultSettings,
-  CACHE_SECONDS: "0",
-  RATE_LIMIT_PER_MINUTE: "1000000",
-  DAILY_QUOTA: "100000000",
-});
 // Imports of any K are only allowed into a table that no other test uses.
-beforeEach(useOwnDensityTables);
+useOwnDensities();
+beforeAll(() => {
+  const settings = {
+    ...defaultSettings,
+    CACHE_SECONDS: "0",
+    RATE_LIMIT_PER_MINUTE: "1000000",
+    DAILY_QUOTA: "100000000",
+  };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+});
+let output: ReturnType<typeof captureOutput>;
+beforeEach(() => {
+  output = captureOutput();
+});
+afterEach(() => output.stop());
 
 const { retrieve } = densityCaller();
 
