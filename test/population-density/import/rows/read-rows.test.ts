@@ -249,8 +249,7 @@ test("an import throws a read error only after the rows before it", async () => 
   };
   const rows = rowsOf([path], { problems: new Problems([path]), onBytes });
   expect(await rows.next()).toMatchObject({ done: false });
-  await setTimeout(50);
-  expect(reads).toBe(2);
+  await expect.poll(() => reads).toBe(2);
   await expect(rows.next()).rejects.toThrow("no more bytes");
 });
 
