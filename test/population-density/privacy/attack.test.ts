@@ -8,6 +8,19 @@ import { useOwnDensities } from "../../support/stored-days.ts";
 import type { Scenario, Service } from "./attack.ts";
 import { judgedWeeks, largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
 
+/** The judged weeks with a cell less: their worlds fit into the hours of two days. */
+const sampleWeeks: Scenario = {
+  ...judgedWeeks,
+  name: "three judged weeks of three cells, one excluded",
+  unknowns: Array.from({ length: 3 }, () => [0, 1, 2]),
+  steps: [
+    { cells: { "0000": 0, "0001": 1 }, weeksAgo: 2 },
+    { cells: { "0000": 2, "0001": 1 }, weeksAgo: 1 },
+    { cells: { "0000": 0, "0001": 2 } },
+    { isExcluded: true, weeksAgo: 1 },
+  ],
+};
+
 /** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
 const sampleScenario: Scenario = {
   name: "four cells at three levels",
@@ -57,8 +70,7 @@ const random = Array.from({ length: runs(6, 1, 16) }, (_, seed) =>
   randomScenario(100 + seed, runs(160, 60, 1_100)),
 );
 const chosen = [
-  judgedWeeks,
-  ...(isWhole ? smallScenarios : [sampleScenario]),
+  ...(isWhole ? [judgedWeeks, ...smallScenarios] : [sampleWeeks, sampleScenario]),
   ...(isLong ? largeScenarios : []),
 ];
 
