@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
 import { readNamedEvent } from "../../tools/event-files.ts";
+import { faultyEvent, readFault } from "../../tools/faults.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 
 const folder = useOwnFolder();
@@ -25,11 +26,16 @@ test("npm run invoke sends an event from another folder to the function of its r
 test.each([
   [[], "missing required argument 'file'"],
   [["none.json"], "none.json cannot be read: ENOENT, no such file or folder"],
-  [["events/keys/publish.200-key-set.json", "--fault", "permission-denied"], "its operation needs no token"],
 ])("npm run invoke %j exits with 1 and one sentence: %s", async (args, sentence) => {
   const { code, stderr } = await invoke(...args);
 
   expect(code).toBe(1);
   expect(stderr).toContain(sentence);
   expect(stderr).not.toMatch(/^ +at /m);
+});
+
+test("an event of an operation that needs no token is refused under a fault of its caller", async () => {
+  const { event } = await readNamedEvent("keys/publish.200-key-set.json");
+
+  expect(() => faultyEvent(event, readFault("permission-denied"))).toThrow("its operation needs no token");
 });
