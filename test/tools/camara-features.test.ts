@@ -10,7 +10,7 @@ import { announce } from "../../tools/local/running-service.ts";
 import { verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
 import { camaraRelease } from "../support/camara-release.ts";
 import { demoLogin } from "../support/demo-login.ts";
-import { spawnNcs } from "../support/ncs.ts";
+import { runNcs } from "../support/ncs.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 
 const found = camaraRelease();
@@ -42,7 +42,7 @@ describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
     const folder = "tools/verify/demo-plan";
     for (const kind of ["devices", "profiles"]) {
       const port = new URL(service.url).port;
-      const imported = await spawnNcs(["import", kind, `${folder}/${kind}.json`, "--local", port]);
+      const imported = await runNcs(["import", kind, `${folder}/${kind}.json`, "--local", port]);
       expect(imported).toMatchObject({ code: 0 });
     }
     const text = await readFile(`${folder}/plan.json`, "utf8");
