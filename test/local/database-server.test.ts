@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   DynamoDBClient,
@@ -10,6 +11,7 @@ import { densityCallers } from "../../functions/population-density/callers/table
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
+import { prepareStore } from "../../tools/local/servers/database-store.mjs";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 
 const TableName = "callers";
@@ -60,4 +62,19 @@ test("the embedded DynamoDB answers after 500 clients disconnected while they wa
   const read = new GetItemCommand({ TableName, Key, ConsistentRead: true });
   const found = await client.send(read, { abortSignal: AbortSignal.timeout(60_000) });
   expect(found.Item ?? Key).toMatchObject(Key);
+});
+
+test("the store of the embedded DynamoDB closes an iterator whose items were read", async () => {
+  const stores = createRequire(import.meta.url)("dynalite/db");
+  const opened = prepareStore();
+  const { db } = stores.create({});
+  await opened();
+  const { values } = db;
+  let iterator: { readonly next: () => Promise<unknown> } | undefined;
+  db.values = (options: object) => {
+    iterator = values.call(db, options);
+    return iterator;
+  };
+  for await (const _ of db.createValueStream({}));
+  await expect(iterator?.next()).rejects.toMatchObject({ code: "LEVEL_ITERATOR_NOT_OPEN" });
 });

@@ -18,6 +18,7 @@ export function prepareStore(folder) {
     const store = create({ ...options, path: folder });
     db = store.db;
     writeItemsWhole(db);
+    closeIterators(db);
     return store;
   };
   return async () => {
@@ -49,6 +50,21 @@ function writeItemsWhole(db) {
       collect = undefined;
     }
   };
+}
+
+/**
+ * dynalite ends an iterator by `return`, which iterators of the store do not have: none would be closed, and each would
+ * keep the items as they were when it was made.
+ */
+function closeIterators(db) {
+  for (const method of ["keys", "values"]) {
+    const iterate = db[method];
+    db[method] = (options) => {
+      const iterator = iterate.call(db, options);
+      iterator.return = () => iterator.close();
+      return iterator;
+    };
+  }
 }
 
 /** A table is stored before it is ready. One that was not ready when the program was killed has no items. */

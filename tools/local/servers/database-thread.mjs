@@ -8,6 +8,8 @@ import { databaseServer } from "./database-requests.mjs";
 import { prepareStore } from "./database-store.mjs";
 
 parentPort?.on("message", () => process.exit());
+// By default, Node.js allocates the bytes of small items 64 KiB at a time, and one item that stays keeps all of them.
+Buffer.poolSize = 0;
 const opened = prepareStore(workerData.folder);
 const server = databaseServer(workerData.allowedHosts);
 await opened();
