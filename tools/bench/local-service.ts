@@ -1,5 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { delimiter, dirname } from "node:path";
 import { promisify } from "node:util";
 import { hourMilliseconds } from "../../shared/calendar.ts";
 import { tokenOf } from "../cli/login.ts";
@@ -33,14 +35,17 @@ export async function withServer<Result>(
 
 /** Runs `npm start` on a free port, with the demo data and without limits of callers. */
 export async function startService(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const child = spawn(process.execPath, ["--import", "tsx/esm", "tools/local/start.ts", "--port", "0"], {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const child = spawn(`${scripts.start} --port 0`, {
     env: {
       ...process.env,
+      PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       RATE_LIMIT_PER_MINUTE: "1000000000",
       DAILY_QUOTA: "1000000000",
       DENSITY_PENDING_LIMIT: "100",
       ...environment,
     },
+    shell: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
   try {
