@@ -107,7 +107,7 @@ describe.each(writers)("a body of %s", (name, write, plain) => {
   });
 
   test(`${name}: a large answer comes in chunks of at most 64 KiB that reuse returned buffers`, async () => {
-    const answer = isWhole ? large : { ...large, ...aPartOf(large) };
+    const answer = { ...large, ...aPartOf(large) };
     const whole = Buffer.from(await plain(answer));
     const bufferPool: Buffer[] = [];
     const memories = new Set<ArrayBufferLike>();
@@ -136,11 +136,12 @@ function isCorner(cell: number): boolean {
   return [0b00000_00000, 0b01010_10101, 0b10101_01010, 0b11111_11111].includes(cell);
 }
 
+/** Of some tiles, so that it has dozens of chunks: every fifth cell, and all hours when long tests run whole. */
 function aPartOf({ tiles, hours }: Answer): Pick<Answer, "hours" | "tiles"> {
   const everyFifth = (cells: Uint16Array) => cells.filter((_, index) => index % 5 === 0);
   return {
     tiles: tiles.slice(0, 3).map(({ geohash, cells }) => ({ geohash, cells: everyFifth(cells) })),
-    hours: hours.slice(0, 60),
+    hours: isWhole ? hours : hours.slice(0, 60),
   };
 }
 

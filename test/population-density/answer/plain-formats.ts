@@ -20,15 +20,17 @@ async function rowsOf({ precision, tiles, hours, openHour, basisOf }: Answer): P
   const ofHours: Row[][] = [];
   for (const [hourIndex, hour] of hours.entries()) {
     const rows: Row[] = [];
+    const [startTime, endTime] = [timeOf(hour), timeOf(hour + 1)];
     for (const [tileIndex, { geohash, cells }] of tiles.entries()) {
       const opened = await openHour(tileIndex, hourIndex);
+      const basis = basisOf(tileIndex, hourIndex);
       for (const cell of cells) {
         const estimate = opened?.kind(cell) === "DENSITY_ESTIMATION" ? opened : undefined;
         rows.push({
           geohash: geohash + (precision === 1 ? "" : alphabet[cell >> 5]) + alphabet[cell & 31],
-          startTime: timeOf(hour),
-          endTime: timeOf(hour + 1),
-          basis: basisOf(tileIndex, hourIndex),
+          startTime,
+          endTime,
+          basis,
           dataType: opened?.kind(cell) ?? "NO_DATA",
           ...(estimate && {
             pplDensity: estimate.value(cell),
