@@ -63,8 +63,8 @@ export async function startSharedService(isWhole: boolean): Promise<StartedServi
     },
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function again, which costs more than to wait for the one that runs. When long tests run
-    // whole, requests run at the same time in several threads, as in several executions of a deployed function.
-    ...(isWhole ? {} : { maxThreadsOf: (_, batches) => (batches === undefined ? 1 : 2) }),
+    // whole, requests run at the same time in two threads, as in several executions of a deployed function.
+    maxThreadsOf: (_, batches) => (isWhole || batches !== undefined ? 2 : 1),
     port: 0,
     data: demoData,
     logs: { write: () => true },
