@@ -16,10 +16,6 @@ import { exitOnSignals } from "./exit-on-signals.ts";
 
 exitOnSignals();
 
-/**
- * `npm run bench` runs all of them, `npm run bench -- start` the named ones; `--write` updates the document, `--brief` runs
- * each in its smallest size.
- */
 const benches: Readonly<Record<string, Bench>> = {
   start,
   density,
@@ -31,12 +27,22 @@ const benches: Readonly<Record<string, Bench>> = {
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
+const usage = `usage: npm run bench -- [--write] [--brief] [NAME]...
+
+  NAME     ${Object.keys(benches).join(", ")}; without one, all of them
+  --write  put what was measured into docs/benchmarks.md
+  --brief  run each in its smallest size, to see that it works`;
+
 const given = process.argv.slice(2);
+if (given.includes("--help")) {
+  console.log(usage);
+  process.exit();
+}
 const isWritten = given.includes("--write");
 const named = given.filter((name) => !name.startsWith("--"));
-const unknown = named.filter((name) => !Object.hasOwn(benches, name));
+const unknown = given.filter((name) => !["--write", "--brief", ...Object.keys(benches)].includes(name));
 if (unknown.length > 0) {
-  console.error(`no bench ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}`);
+  console.error(`no ${unknown.join(", ")}\n${usage}`);
   process.exit(2);
 }
 
