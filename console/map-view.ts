@@ -38,6 +38,9 @@ import { webhookSecrets } from "./webhook-secrets.ts";
 const askedForByItself = 12_000;
 const pauseMilliseconds = 900;
 
+/** How long the ground and its places wait for the first answer: what is asked for first is drawn first. */
+const groundWaitMilliseconds = 1_500;
+
 /** Shows the map and, while somebody is logged in, the panel. */
 export async function showMapView(mapStyle: string): Promise<void> {
   let view: MapView | undefined;
@@ -45,7 +48,7 @@ export async function showMapView(mapStyle: string): Promise<void> {
   const shown = new MapView(map);
   view = shown;
   onThemeChange(() => shown.showLegend());
-  onAddressChange(() => shown.openAddress());
+  onAddressChange(() => void shown.openAddress());
   onGivenTexts((texts) => shown.take(texts));
   onLoginChange((login) => {
     if (login === undefined) shown.clear();
@@ -92,12 +95,12 @@ class MapView {
       ask: readCapabilities,
       text: "Reading what can be asked for…",
     });
-    if (capabilities !== undefined && currentLogin() === login) this.#showPanel(capabilities);
+    if (capabilities !== undefined && currentLogin() === login) await this.#showPanel(capabilities);
     this.#map.drawBase();
   }
 
-  /** Shows what the address names. */
-  openAddress(): void {
+  /** Shows what the address names. Resolves once its answer is drawn, if it names a request. */
+  async openAddress(): Promise<void> {
     const { form, examples, fold, unread: note, result } = this.#form ?? {};
     if (form === undefined) return;
     const { state, unread } = readAddress(location.hash);
@@ -114,7 +117,7 @@ class MapView {
       this.#setAnswer(undefined);
       result?.replaceChildren();
       if (fold !== undefined) fold.element.open = true;
-    } else void this.#retrieve(query, { write: replaceAddress, folds: true });
+    } else await this.#retrieve(query, { write: replaceAddress, folds: true });
   }
 
   /** Takes areas that were dropped on the page, or pasted. */
@@ -148,14 +151,12 @@ class MapView {
     this.#answer?.showLegend();
   }
 
-  #showPanel(capabilities: Capabilities): void {
+  /** Resolves once the first answer is drawn, or is long in coming. */
+  async #showPanel(capabilities: Capabilities): Promise<void> {
     const { coverage } = capabilities;
     useDataZone(capabilities.typicalWeek.timeZone);
     const places = html("div");
-    if (coverage !== undefined) {
-      this.#map.showCoverage(coverage);
-      void this.#showPlaces(coverage, places);
-    }
+    if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
     const form = requestForm({
       capabilities,
@@ -186,10 +187,12 @@ class MapView {
       ...otherApis(),
       provenance(capabilities),
     );
-    this.openAddress();
+    const wait = new Promise((resolve) => setTimeout(resolve, groundWaitMilliseconds));
+    await Promise.race([this.openAddress(), wait]);
+    if (coverage !== undefined) void this.#showPlaces(coverage, places);
   }
 
-  /** Draws the ground in detail, and names what is covered: what people ask for first does not wait for it. */
+  /** Draws the ground in detail, and names what is covered. */
   async #showPlaces(coverage: Coverage, place: HTMLElement): Promise<void> {
     const detail = await detailAround(coverage);
     this.#map.showDetail(detail);
@@ -297,6 +300,7 @@ class MapView {
     // On a phone, the form is below the map.
     if (hasCells && folds) element("stage").scrollIntoView({ block: "start" });
     write(this.#stateOf(query), { scale: this.#scaleOf(query) });
+    await this.#map.cells.drawn();
   }
 
   #stateOf(query: Query): ViewState {

@@ -69,6 +69,19 @@ export class CellSource {
     this.#map.setPaintProperty("edges", "line-opacity", areHidden ? 0 : 1);
   }
 
+  /** Resolves once the cells have been drawn. */
+  async drawn(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const look = () => {
+        if (!this.#map.isSourceLoaded("cells")) return;
+        this.#map.off("render", look);
+        resolve();
+      };
+      this.#map.on("render", look);
+      this.#map.triggerRepaint();
+    });
+  }
+
   /** The index of the cell at a place; undefined where there is none. */
   at(longitude: number, latitude: number): number | undefined {
     return this.#indexes.get(geohashOf(longitude, latitude, this.#precision));

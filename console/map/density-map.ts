@@ -28,7 +28,7 @@ import { followPrinting } from "./printed-map.ts";
 export interface DensityMap {
   readonly library: MapLibreMap;
   readonly cells: CellSource;
-  /** Draws the base map, if it is not drawn yet; the first move does so too. */
+  /** Draws the base map, if it is not drawn yet. */
   drawBase(): void;
   /** Shows the edges of what is covered. */
   showCoverage(coverage: Coverage): void;
@@ -89,7 +89,6 @@ export async function createMap(
     if (rings.length === 0) return;
     moveTo(map, rings, hasMoved, most);
     hasMoved = true;
-    drawBase();
   };
   let isBaseDrawn = !ground.isBase;
   const drawBase = () => {
