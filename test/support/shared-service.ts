@@ -65,6 +65,8 @@ export async function startSharedService(isWhole: boolean): Promise<StartedServi
     // Each thread compiles its function again, which costs more than to wait for the one that runs. When long tests run
     // whole, requests run at the same time in two threads, as in several executions of a deployed function.
     maxThreadsOf: (_, batches) => (isWhole || batches !== undefined ? 2 : 1),
+    // A start takes longer than dozens of requests.
+    idleMilliseconds: 600_000,
     port: 0,
     data: demoData,
     logs: { write: () => true },

@@ -19,6 +19,7 @@ interface DemoServiceOptions
     | "allowedHosts"
     | "environment"
     | "extraEnvironment"
+    | "idleMilliseconds"
     | "kept"
     | "maxThreadsOf"
     | "logs"

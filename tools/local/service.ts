@@ -34,6 +34,8 @@ export interface LocalServiceOptions {
    * other.
    */
   readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
+  /** For how long the last environment of a function is kept without an event; half a minute if absent. */
+  readonly idleMilliseconds?: number;
   /** Whether to apply the template's throttling; otherwise any rate is allowed. */
   readonly throttled?: boolean;
   /** Concurrent executions of all functions, as an account's quota in Lambda; without it, any number is allowed. */
@@ -159,10 +161,8 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
-      return [
-        definition.logicalId,
-        keep(new FunctionPool(definition, environment, logs, { maxThreads, executions })),
-      ];
+      const limits = { maxThreads, executions, idleMilliseconds: options.idleMilliseconds };
+      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, limits))];
     }),
   );
   const poolOf = (logicalId: string) => {

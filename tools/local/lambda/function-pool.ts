@@ -32,7 +32,7 @@ export interface FunctionPoolLimits {
   /** Environments that wait for the reader of their stream do not count. */
   readonly maxThreads?: number | undefined;
   /** The last environment ends after this time without an event. */
-  readonly idleMilliseconds?: number;
+  readonly idleMilliseconds?: number | undefined;
   /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
   /** Of the functions that share an account; the function has one of its own if absent. */
