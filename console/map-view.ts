@@ -324,10 +324,7 @@ class MapView {
     };
     const onCoverage = () => this.#map.moveToCoverage();
     const sources = capabilities.provenance.map(({ source }) => source).join(", ");
-    const onPicture = () => {
-      this.#map.cells.settle();
-      savePicture(this.#map.library, sources);
-    };
+    const onPicture = () => savePicture(this.#map.library, sources);
     const quality = capabilities.forecastQuality.find(({ precision }) => precision === query.precision);
     const requests = requestsOf(query);
     const result = resultPanel({ densities, requests, threshold, quality, onCell, onPicture, onCoverage });

@@ -62,7 +62,7 @@ export class AnswerView {
       onHour: (hour) => this.#showHour(hour),
       onPlaying: (isPlaying) => {
         this.#isPlaying = isPlaying;
-        map.cells.setPlaying(isPlaying);
+        map.cells.hideEdges(isPlaying);
       },
       onBase: (hour) => this.#compareWith(hour),
       onZone: options.onZone,

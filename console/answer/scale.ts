@@ -98,11 +98,6 @@ export function coloursOf({ breaks, isOfDifferences = false }: Scale, isDark: bo
   );
 }
 
-/** The colour of a class; between two classes, the blend of theirs. */
-export function blendedColour(place: number, colours: readonly string[]): string {
-  return mixed(colours, colours.length < 2 ? 0 : place / (colours.length - 1));
-}
-
 /** The colour at a place between 0 and 1 in a row of colours. */
 function mixed(colours: readonly string[], place: number): string {
   const at = place * (colours.length - 1);

@@ -5,21 +5,21 @@ const steps = 4;
 const smoothMilliseconds = 34;
 
 /** The state of a cell before its first hour is shown. */
-export const unknownState = -9;
+const unknownState = -9;
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The states of an answer's cells. */
 export class Fade {
-  readonly #draw: (states: Float32Array) => void;
+  readonly #set: (id: number, state: number) => void;
   #shown = new Float32Array();
   #frame: number | undefined;
   /** Whether the last blend was drawn smoothly. */
   #isSmooth = true;
 
-  /** @param draw draws all cells in their states */
-  constructor(draw: (states: Float32Array) => void) {
-    this.#draw = draw;
+  /** @param set changes the state of a cell on the map */
+  constructor(set: (id: number, state: number) => void) {
+    this.#set = set;
   }
 
   /** Starts again with cells whose states are unknown. */
@@ -55,7 +55,7 @@ export class Fade {
       if (shown === state) continue;
       const next = share === 1 || state < 0 || shown < 0 ? state : shown + share * (state - shown);
       this.#shown[id] = next;
+      this.#set(id, next);
     }
-    this.#draw(this.#shown);
   }
 }

@@ -35,14 +35,6 @@ function bytesOf(colour: string): number[] {
   return (colour.match(/[\da-f]{2}/gi) ?? []).map((digits) => Number.parseInt(digits, 16));
 }
 
-/** A pattern as a canvas of its own size, in memory that a canvas need not read back to fill cells with it. */
-export function tileOf(image: ImageData): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [side, side];
-  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
-  return canvas;
-}
-
 /** A pattern as a swatch of the legend. */
 export function swatchOf(image: ImageData): HTMLCanvasElement {
   const canvas = document.createElement("canvas");

@@ -1,6 +1,5 @@
 /** What people do on the map beyond asking and looking, in a real browser, for `npm run test:all`. */
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { unreachableSink } from "../../shared/sandbox/sinks.ts";
 import { number, query, time } from "../support/duckdb.ts";
@@ -16,22 +15,6 @@ import {
   patience,
   useConsole,
 } from "./console-page.ts";
-
-/** The share of pixels of a picture that another one has in another colour. */
-async function shareOfOtherPixels(page: Page, one: Buffer, other: Buffer): Promise<number> {
-  const pictures = [one, other].map((picture) => picture.toString("base64"));
-  return await page.evaluate<number>(`(async () => {
-    const pixelsOf = async (picture) => {
-      const bytes = Uint8Array.from(atob(picture), (byte) => byte.charCodeAt(0));
-      const image = await createImageBitmap(new Blob([bytes]));
-      const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
-      context.drawImage(image, 0, 0);
-      return context.getImageData(0, 0, image.width, image.height).data;
-    };
-    const [one, other] = await Promise.all(${JSON.stringify(pictures)}.map(pixelsOf));
-    return one.filter((byte, index) => Math.abs(byte - other[index]) > 8).length / one.length;
-  })()`);
-}
 
 const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
 
@@ -93,33 +76,6 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+$/);
     expect(await page.textContent("#legend h2")).toBe("More or fewer people per km²");
     await page.getByRole("button", { name: "Compare" }).click();
-    expectNoProblems(map);
-  });
-
-  test("an hour on the slider is drawn upon the map as the map draws it a second later", async () => {
-    const { page } = map;
-    const still = page.locator(".still-map");
-    const canvas = page.locator("#map");
-    const slider = page.getByRole("slider", { name: "Hour" });
-    await slider.press("Home");
-    await cellsDrawn(page);
-    const isShown = `document.querySelector(".still-map") !== null && resolve(true)`;
-    await page.evaluate(`void (window.stillShown = new Promise((resolve) =>
-      new MutationObserver(() => ${isShown})
-        .observe(document.getElementById("map"), { childList: true, subtree: true })))`);
-
-    await slider.press("PageUp");
-
-    expect(await page.evaluate("window.stillShown")).toBe(true);
-    const upon = await canvas.screenshot();
-    await expect.poll(() => still.count(), { timeout: patience }).toBe(0);
-    const itself = await canvas.screenshot();
-    await slider.press("End");
-    const another = await canvas.screenshot();
-    // The stripes of suppressed cells may begin elsewhere.
-    const share = await shareOfOtherPixels(page, upon, itself);
-    expect(share).toBeLessThan(0.02);
-    expect(await shareOfOtherPixels(page, upon, another)).toBeGreaterThan(3 * share);
     expectNoProblems(map);
   });
 

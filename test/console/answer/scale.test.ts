@@ -1,13 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  blendedColour,
-  classCount,
-  classOf,
-  coloursOf,
-  differenceScaleOf,
-  scaleOf,
-} from "../../../console/answer/scale.ts";
+import { classCount, classOf, coloursOf, differenceScaleOf, scaleOf } from "../../../console/answer/scale.ts";
 
 const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
 
@@ -22,15 +15,6 @@ test("coloursOf returns a colour of its own for each class of a scale", () => {
       expect(new Set(colours).size).toBe(colours.length);
     }),
   );
-});
-
-test("blendedColour returns the colour of each class, and one between those of two classes", () => {
-  const colours = ["#000000", "#204060", "#ffffff"];
-
-  const blended = [0, 0.5, 1, 2].map((place) => blendedColour(place, colours));
-
-  expect(blended).toEqual(["#000000", "#102030", "#204060", "#ffffff"]);
-  expect(blendedColour(0, ["#204060"])).toBe("#204060");
 });
 
 test("classOf returns a class with a colour, and never a lower class for more people", () => {
