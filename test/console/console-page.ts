@@ -1,6 +1,6 @@
 /** The console in a real browser, for tests. */
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../support/chromium.ts";
@@ -108,14 +108,20 @@ export async function openForm(page: Page): Promise<void> {
 
 /** Submits the form, and waits until the answer is drawn. */
 export async function showDensities(page: Page): Promise<AnswerBody> {
-  const responding = page.waitForResponse((response) =>
-    response.url().endsWith("/populationdensitydata/retrieve"),
-  );
-  await openForm(page);
-  await page.click("form.request button.primary");
-  const body = (await (await responding).json()) as AnswerBody;
+  const isAnswer = (response: Response) => response.url().endsWith("/populationdensitydata/retrieve");
+  const [answer] = await Promise.all([page.waitForResponse(isAnswer), submit(page)]);
+  const body = (await answer.json()) as AnswerBody;
   await cellsDrawn(page);
   return body;
+}
+
+/** An answer that the page asks for by itself may fold the form before it is submitted: it is opened again. */
+async function submit(page: Page): Promise<void> {
+  const openAndSubmit = async () => {
+    await openForm(page);
+    await page.click("form.request button.primary", { timeout: 20_000 });
+  };
+  await vi.waitFor(openAndSubmit, { timeout: patience });
 }
 
 /** Cells by what is known of them. */
