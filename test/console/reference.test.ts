@@ -182,7 +182,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
       await page.context().close();
     });
 
-    test("a text that is no number is sent as it was entered, and the API names the field", async () => {
+    test("the reference sends a text in a number field as it was entered, and shows that the API names the field", async () => {
       const opened = await openReference();
       const { page } = opened;
       await logInAt(page);

@@ -129,7 +129,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("the map is downloaded with plain numbers by hour, and as a picture", async () => {
+  test("the map downloads the cells of an hour as GeoJSON with plain numbers, and its picture as PNG", async () => {
     const { page } = map;
     const download = async (name: string) => {
       const downloading = page.waitForEvent("download");

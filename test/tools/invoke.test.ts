@@ -34,7 +34,7 @@ test.each([
   expect(stderr).not.toMatch(/^ +at /m);
 });
 
-test("an event of an operation that needs no token is refused under a fault of its caller", async () => {
+test("npm run invoke refuses a fault of the caller for an operation that needs no token", async () => {
   const { event } = await readNamedEvent("keys/publish.200-key-set.json");
 
   expect(() => faultyEvent(event, readFault("permission-denied"))).toThrow("its operation needs no token");

@@ -10,7 +10,7 @@ test("combineCsv keeps one header and one row for each cell and hour, and nothin
   expect(combineCsv([file(), file(first, second), file(first, third)])).toBe(file(first, second, third));
 });
 
-test("combineRows has one row for each cell and hour, as the first answer has it, and none of an uncovered area", () => {
+test("the rows of several answers have each cell and hour once, as the first answer has it, and no uncovered area", () => {
   const row = (geohash: string, hour: number, coveredShare: number) => ({
     geohash,
     startTime: `2026-11-23T${hour}:00:00Z`,

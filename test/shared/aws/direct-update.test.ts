@@ -112,7 +112,7 @@ test("a direct update goes to DynamoDB of the region when no other address is se
   expect(options).toMatchObject({ requestTimeout: (2 / 3) * answerMilliseconds() });
 });
 
-test("a client that makes one attempt makes each update itself, once", async () => {
+test("an update is sent once, by the SDK, if its client is limited to one attempt", async () => {
   const { received } = await clientOf(refusing("ThrottlingException"));
   const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 1 });
 
