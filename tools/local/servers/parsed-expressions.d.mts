@@ -1,0 +1,2 @@
+/** Makes dynalite's parsers keep what they have parsed. */
+export function keepParsedExpressions(): void;
