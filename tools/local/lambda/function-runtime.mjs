@@ -1,8 +1,9 @@
 /**
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event at a
  * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk, isLast}` and then `{ended: true}`;
- * `{errorType, errorMessage}` if the handler fails. After a chunk it waits for `{taken}` with the request's id. It
- * exits on `{exit: true}`. Its messages are marked `fromRuntime`, as the function's own code can use the same port.
+ * `{errorType, errorMessage}` if the handler fails. What comes in the same turn is one message. After a chunk, unless it
+ * is the last, it waits for `{taken}` with the request's id. It exits on `{exit: true}`. Its messages are marked
+ * `fromRuntime`, as the function's own code can use the same port.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -47,8 +48,7 @@ parentPort.on("message", async ({ taken, event, context, endsAt }) => {
   if (taken !== undefined) return taken === chunks.requestId && chunks.onTaken();
   chunks = new Chunks(context.awsRequestId);
   const last = await answer(event, context, endsAt);
-  chunks.stop();
-  post(last);
+  post({ ...chunks.stop(), ...last });
 });
 post({ ready: true });
 
@@ -76,8 +76,8 @@ async function answer(event, lambdaContext, endsAt) {
 
 /**
  * As in AWS's runtime (https://www.npmjs.com/package/aws-lambda-ric), an error of the stream ends the thread unless the
- * handler replaces its listeners, and an invocation ends only when all of its stream has been taken, even if the
- * handler has returned. Everything written before a failure is sent before the failure.
+ * handler replaces its listeners, and an invocation ends only when all but the last chunk of its stream has been taken,
+ * even if the handler has returned. Everything written before a failure is sent before the failure.
  */
 async function stream(event, context) {
   const response = new ResponseStream(chunks);
@@ -108,6 +108,7 @@ class Chunks {
   onTaken = () => {};
   #isTaken = Promise.resolve();
   #held = [];
+  #isWhole = false;
   #turn;
 
   constructor(requestId) {
@@ -119,29 +120,39 @@ class Chunks {
     await this.#isTaken;
     this.#held.push(...written);
     const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
-    if (bytes > heldBytes) return await this.#pass();
+    if (bytes > heldBytes) {
+      clearImmediate(this.#turn);
+      return await this.#pass();
+    }
     this.#turn ??= setImmediate(() => this.#pass());
   }
 
-  /** Sends what is held of a stream that has ended. Resolves when everything has been taken. */
+  /** Sends what is held of a stream that has ended, and does not wait: Lambda buffers so few bytes. */
   async flush() {
     await this.#isTaken;
-    if (this.#held.length > 0) await this.#pass(!this.isFailing);
+    this.#isWhole = true;
+    clearImmediate(this.#turn);
+    if (this.#held.length > 0) this.#turn = setImmediate(() => this.#pass());
   }
 
-  /** Drops what is held: nothing more of a destroyed stream is sent. */
+  /** Returns the rest of a stream that has just ended; nothing more of a destroyed one is sent. */
   stop() {
     clearImmediate(this.#turn);
+    return this.#isWhole && this.#held.length > 0 ? this.#next() : {};
   }
 
-  #pass(isLast = false) {
-    clearImmediate(this.#turn);
+  #pass() {
     this.#turn = undefined;
+    const next = this.#next();
+    this.#isTaken = new Promise((resolve) => (this.onTaken = resolve));
+    post(next, [next.chunk.buffer]);
+    return this.#isTaken;
+  }
+
+  #next() {
     const chunk = joined(this.#held);
     this.#held = [];
-    this.#isTaken = new Promise((resolve) => (this.onTaken = resolve));
-    post({ chunk, isLast }, [chunk.buffer]);
-    return this.#isTaken;
+    return { chunk, isLast: this.#isWhole && !this.isFailing };
   }
 }
 

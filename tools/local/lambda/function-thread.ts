@@ -157,7 +157,7 @@ export class FunctionThread {
     if (!isFromRuntime(message)) return;
     for (const line of message.log ?? []) this.#logs.write(line);
     if ("chunk" in message) this.#listener?.onChunk(message.chunk, message.isLast);
-    else if (isLastMessage(message)) this.#listener?.onLast(message);
+    if (isLastMessage(message)) this.#listener?.onLast(message);
   }
 
   #end(reason: InvocationError): void {

@@ -1,6 +1,6 @@
 /**
- * The bytes that a function streams to one reader. The function waits until its last chunk has been read. If the reader
- * stops early, the function is not interrupted: the rest of its output is dropped.
+ * The bytes that a function streams to one reader. The function waits until each chunk but the last has been read. If
+ * the reader stops early, the function is not interrupted: the rest of its output is dropped.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
  */
 export class InvocationStream implements AsyncIterable<Uint8Array> {
@@ -29,17 +29,17 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
 
   /** Whether the function is waiting for the reader. */
   get isUnread(): boolean {
-    return this.#chunk !== undefined;
+    return this.#chunk !== undefined && !this.#hasLast;
   }
 
   /**
-   * Receives a chunk from the function, which then waits until the chunk is taken.
+   * Receives a chunk from the function, which then waits until the chunk is taken, unless it is the last.
    * @param isLast whether the chunk completes the stream; otherwise only `end` does.
    */
   receive(chunk: Uint8Array, isLast = false): void {
+    this.#hasLast = isLast;
     if (this.#end === undefined) this.#chunk = chunk;
     else this.#take();
-    this.#hasLast = isLast;
     this.#begin();
     this.#wake();
   }
@@ -71,7 +71,7 @@ export class InvocationStream implements AsyncIterable<Uint8Array> {
   #taken(): Uint8Array | undefined {
     const chunk = this.#chunk;
     this.#chunk = undefined;
-    if (chunk !== undefined) this.#take();
+    if (chunk !== undefined && !this.#hasLast) this.#take();
     return chunk;
   }
 }
