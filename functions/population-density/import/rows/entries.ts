@@ -56,14 +56,16 @@ export class Entries {
     this.#numbers[at + maxAt] = max;
   }
 
-  /** Sets an entry to one of others. @param linesBefore what is added to its line. */
-  copy(index: number, others: Entries, other: number, linesBefore = 0): void {
-    const from = numbersEach * other;
-    const to = numbersEach * index;
-    this.#setKeyAndLine(index, others.key(other), linesBefore + others.line(other));
-    this.#numbers[to + peopleAt] = others.#numbers[from + peopleAt] as number;
-    this.#numbers[to + minAt] = others.#numbers[from + minAt] as number;
-    this.#numbers[to + maxAt] = others.#numbers[from + maxAt] as number;
+  /** Sets entries, from one on, to some of others. @param linesBefore what is added to their lines. */
+  copy(index: number, others: Entries, from = 0, to = others.count, linesBefore = 0): void {
+    // As words: some are the bytes of no number.
+    this.#words.set(others.#words.subarray(wordsEach * from, wordsEach * to), wordsEach * index);
+    if (linesBefore === 0) return;
+    for (let at = index; at < index + to - from; at++) {
+      const low = linesBefore + (this.#words[wordsEach * at + 1] as number);
+      if (low < lowLines) this.#words[wordsEach * at + 1] = low;
+      else this.#setKeyAndLine(at, this.key(at), linesBefore + this.line(at));
+    }
   }
 
   /** The bytes of some, in the same memory. */

@@ -12,9 +12,9 @@ const entriesRead = 2 ** 15;
 export class Partitions {
   readonly #folder = temporaryFolder("ncs-density-");
   readonly #buffer: Entries;
-  readonly #inOrder: Entries;
-  /** The partition of each entry in the buffer. */
-  readonly #owners: Uint32Array;
+  readonly #together: Entries;
+  /** Of each partition, what the buffer holds: where its entries begin and end, again and again. */
+  readonly #spans = new Map<number, number[]>();
   #buffered = 0;
   #count = 0;
   /** What entries are read into, unless it is in use. */
@@ -23,8 +23,7 @@ export class Partitions {
   /** @param buffered how many entries are written at once. */
   constructor(buffered: number) {
     this.#buffer = new Entries(new ArrayBuffer(entryBytes * buffered));
-    this.#inOrder = new Entries(new ArrayBuffer(entryBytes * buffered));
-    this.#owners = new Uint32Array(buffered);
+    this.#together = new Entries(new ArrayBuffer(entryBytes * buffered));
   }
 
   get count(): number {
@@ -38,30 +37,36 @@ export class Partitions {
 
   /** Adds some of the entries. @param linesBefore what is added to their lines. */
   add(partition: number, entries: Entries, from: number, to: number, linesBefore: number): void {
-    for (let index = from; index < to; index++) {
-      this.#buffer.copy(this.#buffered, entries, index, linesBefore);
-      this.#owners[this.#buffered++] = partition;
-      if (this.#buffered === this.#owners.length) this.flush();
+    for (let start = from; start < to; ) {
+      const end = Math.min(to, start + this.#buffer.count - this.#buffered);
+      this.#buffer.copy(this.#buffered, entries, start, end, linesBefore);
+      this.#extend(partition, end - start);
+      if (this.#buffered === this.#buffer.count) this.flush();
+      start = end;
     }
+  }
+
+  #extend(partition: number, count: number): void {
+    const start = this.#buffered;
+    this.#buffered += count;
+    const spans = this.#spans.get(partition);
+    if (spans === undefined) this.#spans.set(partition, [start, this.#buffered]);
+    else if (spans.at(-1) === start) spans[spans.length - 1] = this.#buffered;
+    else spans.push(start, this.#buffered);
   }
 
   /** Writes what is buffered; until then `entriesOf` lacks it. */
   flush(): void {
-    const owners = this.#owners.subarray(0, this.#buffered);
-    const ends = endsOf(owners, this.#count);
-    // Each is put where the next one of its partition belongs, the last one first.
-    const offsets = ends.slice();
-    for (let index = owners.length - 1; index >= 0; index--) {
-      const owner = owners[index] as number;
-      const offset = (offsets[owner] as number) - 1;
-      offsets[owner] = offset;
-      this.#inOrder.copy(offset, this.#buffer, index);
+    for (const [partition, spans] of this.#spans) {
+      let count = 0;
+      for (let at = 0; at < spans.length; at += 2) {
+        const [start, end] = [spans[at] as number, spans[at + 1] as number];
+        this.#together.copy(count, this.#buffer, start, end);
+        count += end - start;
+      }
+      appendFileSync(this.#path(partition), this.#together.bytes(0, count));
     }
-    for (let owner = 0, start = 0; owner < ends.length; owner++) {
-      const end = ends[owner] as number;
-      if (end > start) appendFileSync(this.#path(owner), this.#inOrder.bytes(start, end));
-      start = end;
-    }
+    this.#spans.clear();
     this.#buffered = 0;
   }
 
@@ -91,16 +96,6 @@ export class Partitions {
   #path(partition: number): string {
     return join(this.#folder.path, String(partition));
   }
-}
-
-/** Where the entries of each partition end when they are in the order of their partitions. */
-function endsOf(owners: Uint32Array, partitions: number): Uint32Array {
-  const ends = new Uint32Array(partitions);
-  for (const owner of owners) ends[owner] = (ends[owner] as number) + 1;
-  for (let owner = 1; owner < partitions; owner++) {
-    ends[owner] = (ends[owner] as number) + (ends[owner - 1] as number);
-  }
-  return ends;
 }
 
 function readFully(file: number, bytes: Uint8Array): void {

@@ -28,7 +28,7 @@ test("rows keep any key, people and line of 44 bits, also when they are copied o
       const copied = new Entries(new ArrayBuffer(entryBytes * rows.length));
       for (const [index, { key, line, people, min, max }] of rows.entries()) {
         entries.set(index, key, Math.max(0, line - linesBefore), people, min, max);
-        copied.copy(index, entries, index, Math.min(line, linesBefore));
+        copied.copy(index, entries, index, index + 1, Math.min(line, linesBefore));
       }
       const read = new Entries(copied.bytes().slice().buffer);
       const found = rows.map((_, index) => ({
