@@ -16,18 +16,18 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 
 /**
  * Reads a file of any size in chunks, two in memory: the next one is read ahead. Chunks end at line ends, except for
- * the last one and within a line that is too long. Each has its own memory, which may be transferred to another thread.
+ * the last one and within a line that is too long. Each has memory of its own, which threads can share.
  * @param onBytes called with each piece of the file, in order; its memory is reused.
- * @param bufferPool buffers of chunks that are no longer used, to be reused.
+ * @param pool chunks that are no longer used, whose memory is reused.
  * @throws {Error} the file system's error, with its `code`.
  */
 export async function* wholeLinesOf(
   path: string,
   onBytes?: (bytes: Uint8Array) => void,
-  bufferPool: ArrayBuffer[] = [],
+  pool: Buffer[] = [],
 ): AsyncGenerator<Buffer> {
   const file = await open(path);
-  let [buffer, begun] = [newBuffer(bufferPool), 0];
+  let [buffer, begun] = [newBuffer(pool), 0];
   let reading = fill(file, buffer, begun, onBytes);
   try {
     for (;;) {
@@ -39,8 +39,7 @@ export async function* wholeLinesOf(
       }
       const ended = bytes.lastIndexOf(newline) + 1;
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
-      // The previous buffer may belong to another thread by now.
-      buffer = newBuffer(bufferPool);
+      buffer = newBuffer(pool);
       begun = bytes.copy(buffer, 0, end);
       reading = fill(file, buffer, begun, onBytes);
       // Awaited when the previous chunk has been consumed; an earlier rejection must not end the process.
@@ -76,9 +75,8 @@ async function fill(
 
 const chunkBytes = longestLine + bytesAtOnce;
 
-function newBuffer(bufferPool: ArrayBuffer[]): Buffer {
-  const memory = bufferPool.pop();
-  return memory?.byteLength === chunkBytes ? Buffer.from(memory) : Buffer.allocUnsafeSlow(chunkBytes);
+function newBuffer(pool: Buffer[]): Buffer {
+  return Buffer.from(pool.pop()?.buffer ?? new SharedArrayBuffer(chunkBytes));
 }
 
 /** Counts lines; with a reason, those before the line that is refused. */

@@ -8,7 +8,6 @@ import {
 const parser = new LineParser();
 
 parentPort?.on("message", ({ bytes, ...lines }: Omit<LinesToParse, "bytes"> & { bytes: Uint8Array }) => {
-  const parsed = parser.parse({ ...lines, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
-  const { runs, entries } = parsed.rows;
-  parentPort?.postMessage(parsed, [runs.buffer, entries, parsed.chunk]);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  parentPort?.postMessage(parser.parse({ ...lines, bytes: buffer }));
 });

@@ -21,7 +21,7 @@ export class Entries {
   readonly #words: Uint32Array;
 
   /** @param buffer their memory. @param count how many of them are used; all that it has room for if absent. */
-  constructor(buffer: ArrayBuffer, count = buffer.byteLength / entryBytes) {
+  constructor(buffer: ArrayBufferLike, count = buffer.byteLength / entryBytes) {
     this.count = count;
     this.#numbers = new Float64Array(buffer, 0, count * numbersEach);
     this.#words = new Uint32Array(buffer, 0, count * wordsEach);

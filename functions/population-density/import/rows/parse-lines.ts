@@ -14,13 +14,11 @@ export interface LinesToParse {
   /** The length of geohashes; if undefined, the first one determines it. */
   readonly precision: number | undefined;
   /** Memory for the rows: that of earlier rows, which have been read. */
-  readonly memory?: ArrayBuffer | undefined;
+  readonly memory?: SharedArrayBuffer | undefined;
 }
 
 /** What the lines say. */
 export interface ParsedLines {
-  /** The memory of the lines, to be used again. */
-  readonly chunk: ArrayBuffer;
   /** How many there are. */
   readonly lines: number;
   readonly rows: PackedRows;
@@ -39,8 +37,7 @@ export class LineParser {
   parse(lines: LinesToParse): ParsedLines {
     this.#check.precision = lines.precision;
     const parsed = this.#parsePlain(lines) ?? this.#parseAny(lines);
-    const chunk = lines.bytes.buffer as ArrayBuffer;
-    return { ...parsed, chunk, rows: this.#rows.packed(), precision: this.#check.precision };
+    return { ...parsed, rows: this.#rows.packed(), precision: this.#check.precision };
   }
 
   #parsePlain({ bytes, header, memory }: LinesToParse): Parsed | undefined {

@@ -53,7 +53,8 @@ export async function* rowsOf(paths: readonly string[], options: RowsOptions): A
   problems.refuse();
 }
 
-type UnderWay = (ParsedLines | Promise<ParsedLines>)[];
+/** Chunks that are being parsed, in the order of their lines. */
+type UnderWay = { readonly chunk: Buffer; readonly parsed: ParsedLines | Promise<ParsedLines> }[];
 
 class RowReader {
   readonly #options: RowsOptions;
@@ -61,8 +62,8 @@ class RowReader {
   /** The length of all geohashes, once one was read. */
   #precision: number | undefined;
   /** Memory to use again: of chunks of files, and of rows. */
-  readonly #chunks: ArrayBuffer[] = [];
-  readonly #memories: ArrayBuffer[] = [];
+  readonly #chunks: Buffer[] = [];
+  readonly #memories: SharedArrayBuffer[] = [];
 
   constructor(options: RowsOptions) {
     this.#options = options;
@@ -100,7 +101,7 @@ class RowReader {
         const parsed = this.#parser.parse({ bytes, header, precision, memory });
         // Awaited when it is the first; that it fails earlier must not end the process.
         if (parsed instanceof Promise) parsed.catch(() => undefined);
-        underWay.push(parsed);
+        underWay.push({ chunk, parsed });
         // The first row determines what the others must be like.
         while (underWay.length >= (this.#precision === undefined ? 1 : this.#parser.atOnce))
           yield* this.#first(underWay);
@@ -110,7 +111,7 @@ class RowReader {
       while (underWay.length > 0) yield* this.#first(underWay);
       this.#options.problems.add(file, unreadable(error.code));
     } finally {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(underWay.map(({ parsed }) => parsed));
     }
     while (underWay.length > 0) yield* this.#first(underWay);
   }
@@ -119,9 +120,9 @@ class RowReader {
   async *#first(underWay: UnderWay): AsyncGenerator<ParsedLines> {
     const [first] = underWay.splice(0, 1);
     if (first === undefined) return;
-    const parsed = await first;
+    const parsed = await first.parsed;
     this.#precision ??= parsed.precision;
-    this.#chunks.push(parsed.chunk);
+    this.#chunks.push(first.chunk);
     yield parsed;
     this.#memories.push(parsed.rows.entries);
   }

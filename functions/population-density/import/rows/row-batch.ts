@@ -2,15 +2,15 @@ import { hoursPerDay } from "../../tiles/tile.ts";
 import { Entries, entryBytes } from "./entries.ts";
 import { firstKeyOf, rowKeyOf } from "./row-key.ts";
 
-/** Rows in the order of their lines. They pass from one thread to another without being copied. */
+/** Rows in the order of their lines. Threads share their memory, so that they pass from one to another uncopied. */
 export interface PackedRows {
   readonly count: number;
   /** The tiles of the rows, each once. The geohashes of all rows of an import are equally long. */
   readonly tiles: readonly string[];
   /** Rows that follow each other and are of one tile and day: `runNumbers` numbers each. */
-  readonly runs: Uint32Array<ArrayBuffer>;
+  readonly runs: Uint32Array;
   /** The memory of their `Entries`, and perhaps more; lines are counted from 0 from where these rows begin. */
-  readonly entries: ArrayBuffer;
+  readonly entries: SharedArrayBuffer;
 }
 
 /** The numbers of a run. */
@@ -32,7 +32,7 @@ export interface RowBatch {
 
 /** Packs rows. */
 export class RowWriter {
-  #memory = new ArrayBuffer(0);
+  #memory = new SharedArrayBuffer(0);
   #entries = new Entries(this.#memory);
   /** Used again and again. */
   #runs = new Uint32Array(0);
@@ -52,9 +52,9 @@ export class RowWriter {
    * @param rows the maximum that is added.
    * @param memory where they are put, if there is enough of it.
    */
-  begin(rows: number, memory?: ArrayBuffer): void {
+  begin(rows: number, memory?: SharedArrayBuffer): void {
     const isEnough = memory !== undefined && memory.byteLength >= entryBytes * rows;
-    this.#memory = isEnough ? memory : new ArrayBuffer(entryBytes * rows);
+    this.#memory = isEnough ? memory : new SharedArrayBuffer(entryBytes * rows);
     this.#entries = new Entries(this.#memory, rows);
     if (this.#runs.length < runNumbers * rows) this.#runs = new Uint32Array(runNumbers * rows);
     this.#tiles = [];
