@@ -1,5 +1,6 @@
 /** A process of its own for each measured import, so that its memory and its processor time are those of the import. */
 import { createReadStream } from "node:fs";
+import { setImmediate as eventLoop } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
@@ -28,12 +29,14 @@ interface Command {
 }
 
 /**
- * Answers every call as an empty table does, and keeps nothing; but for the parts of days and the journal, a few calls of
+ * Answers every call as an empty table does, and keeps nothing, in a turn of the event loop of its own: until one ends,
+ * V8 keeps what weak references are to, such as the deadline of each call. But for the parts of days and the journal, a few calls of
  * which later ones depend, which are the embedded store's.
  */
 const noStore = {
   send: async (command: Command, options: object) => {
     if (command.input.TableName === "density-imports") return await embedded.send(command as never, options);
+    await eventLoop();
     const tables = Object.keys(command.input.RequestItems ?? {});
     return { Responses: Object.fromEntries(tables.map((table) => [table, []])) };
   },

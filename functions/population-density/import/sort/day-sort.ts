@@ -7,7 +7,7 @@ import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
 import { cellIn, hourIn, rowKeysPerPartition } from "../rows/row-key.ts";
 import { type FirstRow, NamedHours } from "./named-hours.ts";
-import { countedIn, emptyDay, repeated, repeatsIn } from "./partition-tiles.ts";
+import { countedIn, emptyDay, HourMemory, repeated, repeatsIn } from "./partition-tiles.ts";
 import type { Partitions } from "./partitions.ts";
 import { type RowPosition, RowPositions } from "./row-positions.ts";
 import { type CoverageAt, type SortedTile, SortedTiles } from "./sorted-tiles.ts";
@@ -183,6 +183,7 @@ export class DaySort {
     bits: number,
   ): Generator<CountedTile> {
     const empty = emptyDay(bits);
+    const memory = new HourMemory();
     let partitions: SortedTile["partitions"] | undefined;
     let counted: ReadonlyMap<number, CountedTile["hours"]> = new Map();
     for (const [geohash, tile] of tiles) {
@@ -191,7 +192,9 @@ export class DaySort {
         partitions = tile.partitions;
         const partition = partitions.get(day);
         counted =
-          partition === undefined ? new Map() : countedIn(this.#partitions.entriesOf(partition), empty);
+          partition === undefined
+            ? new Map()
+            : countedIn(this.#partitions.entriesOf(partition), empty, memory);
       }
       yield { geohash, coverage: tile.coverage, hours: counted.get(tile.firstKey) ?? empty };
     }

@@ -24,16 +24,19 @@ export function* repeatsIn(partition: Iterable<Entries>, seen: Uint8Array): Gene
 /**
  * The hours of the tiles of a partition that have a row, by their first row key.
  * @param empty the hours of a tile without rows.
+ * @param memory of the hours; that of an earlier partition is used again, whose hours are no longer read.
  */
 export function countedIn(
   partition: Iterable<Entries>,
   empty: CountedTile["hours"],
+  memory = new HourMemory(),
 ): Map<number, CountedTile["hours"]> {
+  memory.reuse();
   const tiles = new Map<number, (CountedHour | undefined)[]>();
   for (const entries of partition) {
     for (let index = 0; index < entries.count; index++) {
       const key = entries.key(index);
-      const counted = hourOf(tiles, key, empty);
+      const counted = hourOf(tiles, key, empty, memory);
       const cell = cellIn(key);
       counted.people[cell] = entries.people(index);
       counted.min[cell] = entries.min(index);
@@ -48,6 +51,7 @@ function hourOf(
   tiles: Map<number, (CountedHour | undefined)[]>,
   key: number,
   empty: CountedTile["hours"],
+  memory: HourMemory,
 ): CountedHour {
   const firstKey = firstKeyIn(key);
   let hours = tiles.get(firstKey);
@@ -57,7 +61,7 @@ function hourOf(
   }
   const known = hours[hourIn(key)];
   if (known !== undefined && known !== nobody) return known;
-  const counted = emptyHour();
+  const counted = memory.emptyHour();
   hours[hourIn(key)] = counted;
   return counted;
 }
@@ -68,6 +72,28 @@ function emptyHour(): CountedHour {
   const numbers = (index: number) =>
     new Float64Array(buffer, index * cellsPerTile * Float64Array.BYTES_PER_ELEMENT, cellsPerTile);
   return { people: numbers(0), min: numbers(1), max: numbers(2) };
+}
+
+/** Memory of the hours of a partition, 24 KB each. */
+export class HourMemory {
+  readonly #hours: CountedHour[] = [];
+  #used = 0;
+
+  /** Those hours that it has given are no longer read. */
+  reuse(): void {
+    this.#used = 0;
+  }
+
+  emptyHour(): CountedHour {
+    const known = this.#hours[this.#used++];
+    if (known !== undefined) {
+      for (const numbers of [known.people, known.min, known.max]) numbers.fill(0);
+      return known;
+    }
+    const hour = emptyHour();
+    this.#hours.push(hour);
+    return hour;
+  }
 }
 
 /** Shared by all tiles and hours without a row. */

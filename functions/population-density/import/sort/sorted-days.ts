@@ -12,7 +12,8 @@ const rowsBuffered = 2 ** 17;
  *
  * Rows are sorted on disk, 32 bytes each, in a temporary folder that is removed in any case. In memory are the
  * rows that are written at once, 0.5 KB for each tile, and of a day 32 tiles: about 100 MB for a country. The tiles of
- * a day are to be read before the next day is asked for. Tiles share hours: not to be written to.
+ * a day are to be read before the next day is asked for, and each before the next tile: its memory is used again. Tiles
+ * share hours: not to be written to.
  * @throws {ImportError} before the first day, also for rows of a cell that is not covered or of a cell and hour that
  * had a row before.
  */
