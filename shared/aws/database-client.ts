@@ -1,4 +1,8 @@
-import { type BatchStatementError, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  type BatchStatementError,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from "@aws-sdk/client-dynamodb";
 import { resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Table, tableVariable } from "../table.ts";
@@ -11,7 +15,7 @@ let client: DynamoDBClient | undefined;
  * Replaces the SDK's decoder, which first matches the whole text with a regular expression; that took most of the time
  * of a large read.
  */
-export const base64Decoder = (text: string) => Buffer.from(text, "base64");
+const base64Decoder = (text: string) => Buffer.from(text, "base64");
 
 /**
  * Steps of the SDK that take a sixth of the processor time of a call, and that no table needs: a debug log that is off,
@@ -19,10 +23,15 @@ export const base64Decoder = (text: string) => Buffer.from(text, "base64");
  */
 const unusedSteps = ["loggerMiddleware", "recursionDetectionMiddleware", "getUserAgentMiddleware"];
 
-function newClient(): DynamoDBClient {
-  const made = new DynamoDBClient({ ...clientDefaults(), base64Decoder });
+/** A client without those steps. */
+export function leanClient(config: DynamoDBClientConfig): DynamoDBClient {
+  const made = new DynamoDBClient({ ...config, base64Decoder });
   for (const step of unusedSteps) made.middlewareStack.remove(step);
-  return timed(made, "dynamodbMilliseconds");
+  return made;
+}
+
+function newClient(): DynamoDBClient {
+  return timed(leanClient(clientDefaults()), "dynamodbMilliseconds");
 }
 
 /**

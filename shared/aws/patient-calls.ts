@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type BatchStatementResponse, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { BatchStatementResponse, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { Unavailable } from "../errors.ts";
 import { failureOf, isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection-problem.ts";
-import { base64Decoder, type Call, isThrottledStatement, useCall } from "./database-client.ts";
+import { type Call, isThrottledStatement, leanClient, useCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
 /** The time limit of an import's call to a table, including all attempts and pauses. */
@@ -24,10 +24,9 @@ const maxCalls = 32;
  * call in two seconds.
  */
 export async function withPatientCalls<Result>(run: () => Promise<Result>): Promise<Result> {
-  const client = new DynamoDBClient({
+  const client = leanClient({
     // Retries are made here instead.
     maxAttempts: 1,
-    base64Decoder,
     requestHandler: {
       connectionTimeout: 3_000,
       requestTimeout: 10_000,
