@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -47,7 +48,8 @@ const manyDevices = sized(1_000_000, 1_000);
 /** What imports take. */
 export const imports: Bench = {
   about: [
-    "What imports take. Each is run in a process of its own; its processor time and maximum resident memory are all of it.",
+    "What imports take. Each is run in a process of its own, with the flags of `npm run ncs`; its processor time and",
+    "maximum resident memory are all of it.",
     "“Parsed and sorted” is the part of an import of densities that threads help with: until the first day could be stored.",
     "Runs with and without threads alternate, and the ratio is the median of the pairs. “Imported” is all of it, with a store",
     "that keeps nothing; its rows come through a pipe from another process, 24 hours of every cell of 2,035 tiles. “Imported",
@@ -163,7 +165,7 @@ const result = z.object({
 });
 
 function start(wanted: ImportRun, endpoint: string) {
-  return forkProgram("import.ts", [JSON.stringify(wanted)], {
+  const env = {
     ...process.env,
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
@@ -173,7 +175,14 @@ function start(wanted: ImportRun, endpoint: string) {
     [tableVariable(devices)]: "devices",
     [tableVariable(densities)]: "densities",
     [tableVariable(densityImports)]: "density-imports",
-  });
+  };
+  return forkProgram("import.ts", [JSON.stringify(wanted)], env, flagsOfCommands());
+}
+
+/** The flags of Node.js with which `npm run ncs` runs an import. */
+function flagsOfCommands(): string[] {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  return scripts.ncs.match(/--max-\S+/g);
 }
 
 async function run(wanted: ImportRun, endpoint = ""): Promise<z.infer<typeof result>> {

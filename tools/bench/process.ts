@@ -13,14 +13,16 @@ export function pathOf(program: string): string {
  * Starts a TypeScript program of `tools/bench/programs`, so that its memory and processor time are its own. It runs in
  * the smallest size if this program does.
  * @param env is all of its environment but the path.
+ * @param flags of Node.js.
  */
 export function forkProgram(
   program: string,
   parameters: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  flags: readonly string[] = [],
 ): ChildProcess {
   return fork(pathOf(program), [...parameters, ...briefly], {
-    execArgv: ["--import", import.meta.resolve("tsx")],
+    execArgv: [...flags, "--import", import.meta.resolve("tsx")],
     env: { PATH: process.env.PATH, ...env },
   });
 }
