@@ -1,5 +1,5 @@
 import { hourMilliseconds } from "../../../shared/calendar.ts";
-import { noShare, shareOf } from "../tiles/tile-hour.ts";
+import { densityOf, noShare, shareOf, suppressedCode } from "../tiles/tile-hour.ts";
 
 /** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
 export interface Ascii {
@@ -16,6 +16,8 @@ export function asciiOf(text: string, wordCount = Math.ceil(text.length / 8)): A
   for (const index of words.keys()) words[index] = bytes.readDoubleLE(8 * index);
   return { words, length: text.length };
 }
+
+export const commaByte = 0x2c;
 
 /** Returns the offset after the text; may write 7 bytes past it. */
 export function putAscii(view: DataView, at: number, { words, length }: Ascii): number {
@@ -50,39 +52,54 @@ export function lastCharactersOf(precision: number): LastCharacters {
   return precision === 1 ? { characters: letters, length: 1 } : { characters: pairsOfLetters, length: 2 };
 }
 
-/** 0…9,999 without leading zeros. */
-const firstDigits = Int32Array.from({ length: 10_000 }, (_, number) => digitsOf(String(number)));
+/** Of codes below, up to 16,376 people per km², the text is at hand. */
+const shortCodes = 8_192;
 
-/** 0…9,999 with leading zeros: four digits. */
-const nextDigits = Int32Array.from({ length: 10_000 }, (_, number) =>
-  digitsOf(String(number).padStart(4, "0")),
-);
+/** What each of these codes stands for, with a comma: the eight bytes from its beginning on, as a word of `Ascii`. */
+const densityWords = new Float64Array(shortCodes);
 
-function digitsOf(digits: string): number {
-  let word = 0;
-  for (let index = 0; index < digits.length; index++) word |= digits.charCodeAt(index) << (8 * index);
-  return word;
+/** How long each of these texts is, with its comma. */
+const densityLengths = new Uint8Array(shortCodes);
+
+fillDensities();
+
+/** From one text of all densities: with a text of each, an environment would take milliseconds longer to start. */
+function fillDensities(): void {
+  const densities = JSON.stringify(Array.from({ length: shortCodes }, (_, code) => densityAt(code)));
+  const bytes = new TextEncoder().encode(densities.replace("]", `,${" ".repeat(8)}`));
+  const view = new DataView(bytes.buffer);
+  let code = 0;
+  let begin = 1;
+  for (let at = begin; code < shortCodes; at++) {
+    if (bytes[at] !== commaByte) continue;
+    densityWords[code] = view.getFloat64(begin, true);
+    densityLengths[code] = at + 1 - begin;
+    begin = at + 1;
+    code++;
+  }
 }
 
-/** Writes the digits and returns the offset after them; may write 3 bytes past it. */
-export function putInteger(view: DataView, at: number, integer: number): number {
-  if (integer >= 10_000) return putLongInteger(view, at, integer);
-  const digits = firstDigits[integer] ?? 0;
-  view.setInt32(at, digits, true);
-  // Without a second table for the lengths, which would compete with the first one for the processor's nearest cache.
-  return at + 4 - (Math.clz32(digits) >> 3);
+function densityAt(code: number): number | null {
+  return code > suppressedCode ? densityOf(code) : null;
 }
 
-function putLongInteger(view: DataView, at: number, integer: number): number {
-  const myriads = Math.floor(integer / 10_000);
-  const next = putInteger(view, at, myriads);
-  view.setInt32(next, nextDigits[integer - 10_000 * myriads] ?? 0, true);
-  return next + 4;
+/**
+ * Writes the density of a code, or null if it stands for none, with a comma after it. Returns the offset after the comma;
+ * may write 7 bytes past it.
+ * @param code as of `TileHour.codes`.
+ */
+export function putDensity(view: DataView, at: number, code: number): number {
+  if (code >= shortCodes) return putKept(view, at, code, longDensities, (long) => `${densityAt(long)},`);
+  view.setFloat64(at, densityWords[code] ?? 0, true);
+  return at + (densityLengths[code] ?? 0);
 }
 
-/** Text of the shares that were written, by their codes: a body has few different ones. */
-const shareTexts = new Map<number, Ascii>();
-const maxShareTexts = 4_096;
+/** Texts that were written, by codes: a body has few different ones. */
+type KeptTexts = Map<number, Ascii>;
+
+const maxKeptTexts = 4_096;
+const longDensities: KeptTexts = new Map();
+const shares: KeptTexts = new Map();
 
 /** No share is longer: `9.313e-10`. */
 export const maxShareBytes = 12;
@@ -92,10 +109,21 @@ export const maxShareBytes = 12;
  * @param code as of `TileHour.shares`.
  */
 export function putShare(view: DataView, at: number, code = noShare): number {
-  let text = shareTexts.get(code);
+  return putKept(view, at, code, shares, (share) => String(Number(shareOf(share).toPrecision(4))));
+}
+
+/** Writes the text of a code, which is made if it is not kept. */
+function putKept(
+  view: DataView,
+  at: number,
+  code: number,
+  kept: KeptTexts,
+  textOf: (code: number) => string,
+): number {
+  let text = kept.get(code);
   if (text === undefined) {
-    text = asciiOf(String(Number(shareOf(code).toPrecision(4))));
-    if (shareTexts.size < maxShareTexts) shareTexts.set(code, text);
+    text = asciiOf(textOf(code));
+    if (kept.size < maxKeptTexts) kept.set(code, text);
   }
   return putAscii(view, at, text);
 }

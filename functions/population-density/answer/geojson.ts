@@ -1,19 +1,13 @@
-import {
-  densityOf,
-  maximumCodeOf,
-  minimumCodeOf,
-  noDataCode,
-  suppressedCode,
-  TileHour,
-} from "../tiles/tile-hour.ts";
+import { maximumCodeOf, minimumCodeOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import {
   type Ascii,
   asciiOf,
+  commaByte,
   type LastCharacters,
   lastCharactersOf,
   maxShareBytes,
   putAscii,
-  putInteger,
+  putDensity,
   putShare,
   timeOf,
 } from "./ascii.ts";
@@ -100,22 +94,8 @@ const coveredShare = asciiOf('],"coveredShare":[');
 // The words of what most values have, one by one, as in `json.ts`.
 const [estimation0 = 0, estimation1 = 0, estimation2 = 0] = estimation.words;
 const featureEnd = asciiOf("]}}");
-const commaByte = 0x2c;
 const noShare = 0x2c30; // "0,"
 const wholeShare = 0x2c31; // "1,"
-
-/** Of codes below, up to 16,376 people per km², the text is at hand. */
-const shortItems = 8_192;
-
-/** What these codes stand for, with a comma, as words of `Ascii`. */
-const items = Float64Array.from({ length: shortItems }, (_, code) => asciiOf(itemOf(code)).words[0] ?? 0);
-
-/** How long each is. */
-const itemLengths = Uint8Array.from({ length: shortItems }, (_, code) => itemOf(code).length);
-
-function itemOf(code: number): string {
-  return code > suppressedCode ? `${densityOf(code)},` : "null,";
-}
 
 /** What is written around the values of a tile's cells. */
 interface FeatureTexts {
@@ -240,15 +220,6 @@ function putShares(
 /** Writes what codes stand for, each with a comma after it. */
 function putNumbers(view: DataView, begin: number, codes: Uint16Array): number {
   let at = begin;
-  for (let hour = 0; hour < codes.length; hour++) {
-    const code = codes[hour] ?? noDataCode;
-    if (code < shortItems) {
-      view.setFloat64(at, items[code] ?? 0, true);
-      at += itemLengths[code] ?? 0;
-    } else {
-      at = putInteger(view, at, densityOf(code));
-      view.setUint8(at++, commaByte);
-    }
-  }
+  for (let hour = 0; hour < codes.length; hour++) at = putDensity(view, at, codes[hour] ?? noDataCode);
   return at;
 }

@@ -1,11 +1,11 @@
-import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
+import { maximumCodeOf, minimumCodeOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import {
   type Ascii,
   asciiOf,
   type LastCharacters,
   lastCharactersOf,
   putAscii,
-  putInteger,
+  putDensity,
   timeOf,
 } from "./ascii.ts";
 import type { Basis } from "./basis.ts";
@@ -90,14 +90,14 @@ const maxCellBytes = 146;
 const noData = asciiOf('","dataType":"NO_DATA"},');
 const lowDensity = asciiOf('","dataType":"LOW_DENSITY"},');
 const density = asciiOf('","dataType":"DENSITY_ESTIMATION","pplDensity":');
-const minimum = asciiOf(',"minPplDensity":');
-const maximum = asciiOf(',"maxPplDensity":');
+const minimum = asciiOf('"minPplDensity":');
+const maximum = asciiOf('"maxPplDensity":');
 const cellEnd = 0x2c7d; // "},"
 
 // The words of what every estimate has, one by one: a loop over them takes half as long again.
 const [density0 = 0, density1 = 0, density2 = 0, density3 = 0, density4 = 0, density5 = 0] = density.words;
-const [minimum0 = 0, minimum1 = 0, minimum2 = 0] = minimum.words;
-const [maximum0 = 0, maximum1 = 0, maximum2 = 0] = maximum.words;
+const [minimum0 = 0, minimum1 = 0] = minimum.words;
+const [maximum0 = 0, maximum1 = 0] = maximum.words;
 
 const hourWithoutData = new TileHour();
 
@@ -116,7 +116,7 @@ const hourWithoutData = new TileHour();
  * start               {"geohas  h":"u05k  q·······
  * last characters                          q7
  * density                                    ","dataT  ype":"DE  NSITY_ES  TIMATION  ","pplDe  nsity":·
- * the integer                                                                                         1250
+ * the density                                                                                         1250,
  * ```
  *
  * Not a method: what is compiled for the instances of a class is dropped when the last of them is.
@@ -143,28 +143,25 @@ function putCells(
     view.setUint16(at + length, characters[cell] ?? 0, true);
     at += length + lastLength;
     const code = codes[cell] ?? noDataCode;
-    if (code === noDataCode) {
-      at = putAscii(view, at, noData);
-    } else if (code === suppressedCode) {
-      at = putAscii(view, at, lowDensity);
-    } else {
+    if (code > suppressedCode) {
       view.setFloat64(at, density0, true);
       view.setFloat64(at + 8, density1, true);
       view.setFloat64(at + 16, density2, true);
       view.setFloat64(at + 24, density3, true);
       view.setFloat64(at + 32, density4, true);
       view.setFloat64(at + 40, density5, true);
-      at = putInteger(view, at + density.length, densityOf(code));
+      at = putDensity(view, at + density.length, code);
       view.setFloat64(at, minimum0, true);
       view.setFloat64(at + 8, minimum1, true);
-      view.setFloat64(at + 16, minimum2, true);
-      at = putInteger(view, at + minimum.length, minimumOf(code, below[cell] ?? 0));
+      at = putDensity(view, at + minimum.length, minimumCodeOf(code, below[cell] ?? 0));
       view.setFloat64(at, maximum0, true);
       view.setFloat64(at + 8, maximum1, true);
-      view.setFloat64(at + 16, maximum2, true);
-      at = putInteger(view, at + maximum.length, maximumOf(code, above[cell] ?? 0));
-      view.setUint16(at, cellEnd, true);
-      at += 2;
+      at = putDensity(view, at + maximum.length, maximumCodeOf(code, above[cell] ?? 0));
+      // Its first byte replaces the comma after the last number.
+      view.setUint16(at - 1, cellEnd, true);
+      at++;
+    } else {
+      at = putAscii(view, at, code === suppressedCode ? lowDensity : noData);
     }
   }
   return at;

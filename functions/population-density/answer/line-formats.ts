@@ -1,4 +1,4 @@
-import { densityOf, maximumOf, minimumOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
+import { maximumCodeOf, minimumCodeOf, noDataCode, suppressedCode, TileHour } from "../tiles/tile-hour.ts";
 import {
   type Ascii,
   asciiOf,
@@ -6,7 +6,7 @@ import {
   lastCharactersOf,
   maxShareBytes,
   putAscii,
-  putInteger,
+  putDensity,
   putShare,
   timeOf,
 } from "./ascii.ts";
@@ -22,7 +22,10 @@ import {
 import { Chunks } from "./chunks.ts";
 import type { Answer, BodyWriter } from "./json.ts";
 
-/** What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow. */
+/**
+ * What stands around the values of a row: `geohash` before the cell's, and the others behind what they follow; a density
+ * brings its comma along.
+ */
 interface RowForm {
   readonly geohash: string;
   /** From the geohash to the share. */
@@ -45,9 +48,9 @@ const csv: FormOfHour = (startTime, endTime, basis) => ({
   noData: `,${startTime},${endTime},NO_DATA,,,,`,
   lowDensity: `,${startTime},${endTime},LOW_DENSITY,,,,`,
   density: `,${startTime},${endTime},DENSITY_ESTIMATION,`,
-  minimum: ",",
-  maximum: ",",
-  share: ",",
+  minimum: "",
+  maximum: "",
+  share: "",
   end: `,${basis ?? ""}\r\n`,
 });
 
@@ -59,9 +62,9 @@ const ndjson: FormOfHour = (startTime, endTime, basis) => {
     noData: `${times},"dataType":"NO_DATA","coveredShare":`,
     lowDensity: `${times},"dataType":"LOW_DENSITY","coveredShare":`,
     density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
-    minimum: ',"minPplDensity":',
-    maximum: ',"maxPplDensity":',
-    share: ',"coveredShare":',
+    minimum: '"minPplDensity":',
+    maximum: '"maxPplDensity":',
+    share: '"coveredShare":',
     end: "}\n",
   };
 };
@@ -76,9 +79,9 @@ const feature: FormOfHour = (startTime, endTime, basis) => {
     noData: `${times},"dataType":"NO_DATA",${noNumbers}`,
     lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}`,
     density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
-    minimum: ',"minPplDensity":',
-    maximum: ',"maxPplDensity":',
-    share: ',"coveredShare":',
+    minimum: '"minPplDensity":',
+    maximum: '"maxPplDensity":',
+    share: '"coveredShare":',
     end: "}},",
   };
 };
@@ -255,11 +258,11 @@ function putRows(
       else at = putAscii(view, putShare(view, putAscii(view, at, lowDensity), shares[cell]), end);
     } else {
       at = putAscii(view, at, density);
-      at = putInteger(view, at, densityOf(code));
+      at = putDensity(view, at, code);
       at = putAscii(view, at, minimum);
-      at = putInteger(view, at, minimumOf(code, below[cell] ?? 0));
+      at = putDensity(view, at, minimumCodeOf(code, below[cell] ?? 0));
       at = putAscii(view, at, maximum);
-      at = putInteger(view, at, maximumOf(code, above[cell] ?? 0));
+      at = putDensity(view, at, maximumCodeOf(code, above[cell] ?? 0));
       if (shares === undefined) at = putAscii(view, at, wholeEnd);
       else at = putAscii(view, putShare(view, putAscii(view, at, share), shares[cell]), end);
     }
