@@ -52,6 +52,7 @@ export async function* geoJsonOf(
     minima: new Uint16Array(hours.length),
     maxima: new Uint16Array(hours.length),
   };
+  const wholeShares = asciiOf("1,".repeat(hours.length));
   let anyFeature = false;
   for (const [tileIndex, tile] of tiles.entries()) {
     if (hours.length === 0) break;
@@ -60,7 +61,9 @@ export async function* geoJsonOf(
       const hour = openHour(tileIndex, hourIndex);
       opened.push((hour instanceof Promise ? await hour : hour) ?? hourWithoutData);
     }
-    const texts = featureTextsOf(tile.geohash, precision, positions, timesOf(tileIndex));
+    const isWhole = opened.every(({ shares }) => shares === undefined);
+    const shares = isWhole ? wholeShares : undefined;
+    const texts = featureTextsOf(tile.geohash, precision, positions, timesOf(tileIndex), shares);
     chunks.addItems(tile.cells.length, maxFeatureBytes, (view, at, from, to) =>
       putFeatures(view, at, texts, opened, slots, tile.cells, from, to),
     );
@@ -105,6 +108,8 @@ interface FeatureTexts {
   readonly last: LastCharacters;
   readonly positions: CellPositions;
   readonly edges: TileDegrees;
+  /** The shares of a cell with data in every hour; undefined for a tile with cells that are not covered as a whole. */
+  readonly wholeShares: Ascii | undefined;
 }
 
 function featureTextsOf(
@@ -112,6 +117,7 @@ function featureTextsOf(
   precision: number,
   positions: CellPositions,
   times: Ascii,
+  wholeShares: Ascii | undefined,
 ): FeatureTexts {
   return {
     start: asciiOf(`{"type":"Feature","id":"${geohash}`),
@@ -120,6 +126,7 @@ function featureTextsOf(
     last: lastCharactersOf(precision),
     positions,
     edges: edgesOf(geohash, precision),
+    wholeShares,
   };
 }
 
@@ -127,7 +134,7 @@ function featureTextsOf(
 function putFeatures(
   view: DataView,
   begin: number,
-  { start, properties, times, last, positions, edges }: FeatureTexts,
+  { start, properties, times, last, positions, edges, wholeShares }: FeatureTexts,
   hours: readonly TileHour[],
   slots: Slots,
   cells: Uint16Array,
@@ -147,7 +154,7 @@ function putFeatures(
     at = putAscii(view, at, properties);
     view.setUint16(at, characters, true);
     at = putAscii(view, at + last.length, times);
-    at = putSlots(view, at, hours, slots, cell);
+    at = putSlots(view, at, hours, slots, cell, wholeShares);
     view.setUint8(at++, commaByte);
   }
   return at;
@@ -167,8 +174,10 @@ function putSlots(
   hours: readonly TileHour[],
   { values, minima, maxima }: Slots,
   cell: number,
+  wholeShares: Ascii | undefined,
 ): number {
   let at = begin;
+  let hasGap = false;
   for (let hour = 0; hour < hours.length; hour++) {
     const { codes, below, above } = hours[hour] ?? hourWithoutData;
     const code = codes[cell] ?? noDataCode;
@@ -183,6 +192,7 @@ function putSlots(
     } else {
       minima[hour] = code;
       maxima[hour] = code;
+      hasGap ||= code === noDataCode;
       at = putAscii(view, at, code === suppressedCode ? lowDensity : noData);
     }
   }
@@ -190,7 +200,9 @@ function putSlots(
   at = putNumbers(view, putAscii(view, at - 1, value), values);
   at = putNumbers(view, putAscii(view, at - 1, minimum), minima);
   at = putNumbers(view, putAscii(view, at - 1, maximum), maxima);
-  at = putShares(view, putAscii(view, at - 1, coveredShare), hours, values, cell);
+  at = putAscii(view, at - 1, coveredShare);
+  if (wholeShares === undefined || hasGap) at = putShares(view, at, hours, values, cell);
+  else at = putAscii(view, at, wholeShares);
   return putAscii(view, at - 1, featureEnd);
 }
 
