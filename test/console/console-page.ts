@@ -18,6 +18,9 @@ if (isWanted && chromium === undefined) {
   );
 }
 
+/** Most of the time of these tests is spent on drawing pixels. */
+const viewport = takesScreenshots ? { width: 1360, height: 850 } : { width: 1200, height: 640 };
+
 /** Writes a picture for the documents, in the run that does so. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (takesScreenshots) await page.screenshot({ path: `docs/images/${name}.png` });
@@ -55,7 +58,7 @@ export async function openConsole(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width: 1360, height: 850 }, ...options });
+  const context = await browser.newContext({ viewport, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const problems: string[] = [];

@@ -48,7 +48,7 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
       expect(await page.textContent(".maplibregl-ctrl-attrib")).toContain(attribution);
       expect(await page.isVisible("#base-map-credits")).toBe(false);
       // The area is at the right of the legend, in full height.
-      expect(await colourAt(page, 0.15, 0.2)).toEqual(ground);
+      expect(await colourAt(page, 0.3, 0.2)).toEqual(ground);
       expect(await colourAt(page, 0.7, 0.6)).not.toEqual(ground);
       await page.context().close();
     },
