@@ -12,9 +12,9 @@ import {
   readFile,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import { RuntimeClient } from "../../../tools/runtime-client.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { bucket, header, inTables, row, tables, useImports } from "../../support/distributed-import.ts";
-import { RuntimeClient } from "../../support/runtime-client.ts";
 import { sharedService } from "../../support/service.ts";
 
 useImports();

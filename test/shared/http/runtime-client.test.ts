@@ -12,9 +12,9 @@ import { logicalIdOf } from "../../../tools/assembly.ts";
 import { functionEnvironment } from "../../../tools/local/lambda/function-environment.ts";
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { loadTemplate } from "../../../tools/local/template/template.ts";
+import { type Invoked, type Reader, RuntimeClient } from "../../../tools/runtime-client.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
-import { type Invoked, type Reader, RuntimeClient } from "../../support/runtime-client.ts";
 import { sharedService } from "../../support/service.ts";
 
 const started: RuntimeClient[] = [];

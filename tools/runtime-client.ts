@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
+import { type ListeningServer, listen } from "./local/servers/listening-server.ts";
 
 /** The answer to an invocation so far. The client reports a failure while it asks for the next invocation. */
 export class Invoked {
