@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -80,7 +81,7 @@ export class RuntimeClient {
     const client = fileURLToPath(import.meta.resolve("aws-lambda-ric"));
     this.#child = spawn(process.execPath, ["--require", nativeClient, client], {
       env: { ...environment, AWS_LAMBDA_RUNTIME_API: new URL(this.#server.url).host },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
@@ -122,6 +123,17 @@ export class RuntimeClient {
     waiting.end(JSON.stringify(event));
     await this.#untilIdle(remainingMilliseconds + this.#graceMilliseconds);
     return invoked;
+  }
+
+  /** The processor time that the process has used until now, in milliseconds. */
+  async cpuMilliseconds(): Promise<number> {
+    if (this.#child === undefined) throw new Error("the process is not started");
+    const usage = once(this.#child, "message");
+    this.#child.send("usage");
+    const [{ user, system }] = z
+      .tuple([z.object({ user: z.number(), system: z.number() }), z.unknown()])
+      .parse(await usage);
+    return (user + system) / 1_000;
   }
 
   async close(): Promise<void> {

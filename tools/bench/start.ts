@@ -11,6 +11,7 @@ import { buildFunctions, bundle } from "../build.ts";
 import { atMost, type Bench, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { eagerBytes } from "./eager-bytes.ts";
 import { pathOf, resultOf } from "./process.ts";
+import { aboutWarmFunctions, warmFunctionRows } from "./warm-functions.ts";
 
 /** What a function costs before its first request, and what the pipeline adds to each one after that. */
 export const start: Bench = {
@@ -22,11 +23,13 @@ export const start: Bench = {
     "function; the ratio is the median of the ratios of these pairs.",
     "“Warm request” is the median time of a call that goes through the whole pipeline and waits for nothing",
     "(`tools/bench/programs/warm-request.ts`).",
+    "",
+    aboutWarmFunctions,
   ].join("\n"),
   run: async () => {
     const { path, remove } = temporaryFolder("bench-start-");
     try {
-      return [...(await importRows(path)), await warmRow(path)];
+      return [...(await importRows(path)), await warmRow(path), ...(await warmFunctionRows())];
     } finally {
       remove();
     }
