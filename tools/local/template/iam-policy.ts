@@ -6,12 +6,24 @@ import * as z from "zod";
 
 const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string()).min(1)]);
 
+/** In patterns, `*` stands for any characters and `?` for one. */
+const patterns = (flags: string) =>
+  oneOrMore.transform((all) =>
+    all.map((pattern) => {
+      const escaped = pattern
+        .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+        .replaceAll("*", ".*")
+        .replaceAll("?", ".");
+      return new RegExp(`^${escaped}$`, flags);
+    }),
+  );
+
 // Strict, because a statement whose other elements were ignored would allow more than it says.
 const statementSchema = z.strictObject({
   Sid: z.string().optional(),
   Effect: z.enum(["Allow", "Deny"]),
-  Action: oneOrMore,
-  Resource: oneOrMore,
+  Action: patterns("is"),
+  Resource: patterns("s"),
 });
 
 /** A policy document. Conditions and `Not…` elements are refused. */
@@ -30,18 +42,8 @@ export type Decision = "allow" | "explicit deny" | "implicit deny";
 export function decide(policy: Policy, action: string, resource: string): Decision {
   const effects = policy.Statement.filter(
     ({ Action, Resource }) =>
-      Action.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
-      Resource.some((pattern) => matches(pattern, resource)),
+      Action.some((pattern) => pattern.test(action)) && Resource.some((pattern) => pattern.test(resource)),
   ).map(({ Effect }) => Effect);
   if (effects.includes("Deny")) return "explicit deny";
   return effects.includes("Allow") ? "allow" : "implicit deny";
-}
-
-/** Matches `*` with any characters and `?` with one. */
-function matches(pattern: string, text: string): boolean {
-  const escaped = pattern
-    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replaceAll("*", ".*")
-    .replaceAll("?", ".");
-  return new RegExp(`^${escaped}$`, "s").test(text);
 }
