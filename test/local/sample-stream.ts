@@ -37,6 +37,7 @@ const streams = {
   },
   forget: (stream) => { stream.write("first "); },
   close: async (stream) => { stream.write("first "); await wait(100); stream.destroy(); },
+  exit: (stream) => { stream.on("finish", () => process.exit()); stream.write("whole"); stream.end(); },
   onlyEnd: (stream) => { stream.end("no metadata"); },
   hang: () => new Promise(() => setInterval(() => {}, 1_000)),
 };

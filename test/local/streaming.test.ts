@@ -69,6 +69,10 @@ test.each(["failLate", "close", "forget"])(
   },
 );
 
+test("a streamed response that has ended is whole even if its function exits then", async () => {
+  expect(await all("streamed?do=exit")).toMatchObject({ status: 201, body: "whole" });
+});
+
 test.each([
   ["the stream has no metadata", "streamed?do=plain"],
   ["the stream was ended without a write", "streamed?do=onlyEnd"],

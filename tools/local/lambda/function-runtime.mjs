@@ -1,9 +1,9 @@
 /**
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event at a
  * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk, isLast}` and then `{ended: true}`;
- * `{errorType, errorMessage}` if the handler fails. What comes in the same turn is one message. After a chunk, unless it
- * is the last, it waits for `{taken}` with the request's id. It exits on `{exit: true}`. Its messages are marked
- * `fromRuntime`, as the function's own code can use the same port.
+ * `{errorType, errorMessage}` if the handler fails. The rest of a stream and the end of its invocation are one message.
+ * After each chunk before that, it waits for `{taken}` with the request's id. It exits on `{exit: true}`. Its messages
+ * are marked `fromRuntime`, as the function's own code can use the same port.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -24,6 +24,7 @@ if (typeof handler !== "function") {
 
 let logged = [];
 let logTurn;
+let chunks;
 for (const stream of [process.stdout, process.stderr]) {
   stream._writev = (written, callback) => {
     logged.push(...written.map(({ chunk }) => chunk));
@@ -31,7 +32,7 @@ for (const stream of [process.stdout, process.stderr]) {
     callback();
   };
 }
-process.on("exit", () => post());
+process.on("exit", () => post(chunks?.stop()));
 
 /** Sends a message together with the lines logged before it. */
 function post(message, transferred) {
@@ -43,7 +44,6 @@ function post(message, transferred) {
   else if (message !== undefined) parentPort.postMessage({ fromRuntime: true, ...message }, transferred);
 }
 
-let chunks;
 parentPort.on("message", async ({ taken, event, context, endsAt }) => {
   if (taken !== undefined) return taken === chunks.requestId && chunks.onTaken();
   chunks = new Chunks(context.awsRequestId);
@@ -76,8 +76,8 @@ async function answer(event, lambdaContext, endsAt) {
 
 /**
  * As in AWS's runtime (https://www.npmjs.com/package/aws-lambda-ric), an error of the stream ends the thread unless the
- * handler replaces its listeners, and an invocation ends only when all but the last chunk of its stream has been taken,
- * even if the handler has returned. Everything written before a failure is sent before the failure.
+ * handler replaces its listeners, and an invocation ends only when its stream has been taken, even if the handler has
+ * returned. Here the rest of a stream, at most 16 KiB, is not waited for. Everything written before a failure is sent before the failure.
  */
 async function stream(event, context) {
   const response = new ResponseStream(chunks);

@@ -37,8 +37,8 @@ export class ResponseStream extends Writable {
   #isWritten = false;
 
   /**
-   * @param receiver `send` takes chunks and resolves when it is ready for more; `flush` resolves when all have been
-   * taken.
+   * @param receiver `send` takes chunks and resolves when it is ready for more; `flush` resolves when all but
+   * the rest have been taken.
    */
   constructor(receiver) {
     super({ highWaterMark: 65_536 });
