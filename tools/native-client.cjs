@@ -41,3 +41,5 @@ Module._load = (name, ...rest) => (name === "./rapid-client.node" ? nativeClient
 
 // Asked what it has used, the process answers its microseconds of processor time.
 process.on("message", () => process.send(process.cpuUsage()));
+// It ends like one that nobody asks.
+process.channel?.unref();

@@ -52,7 +52,7 @@ export function lastCharactersOf(precision: number): LastCharacters {
   return precision === 1 ? { characters: letters, length: 1 } : { characters: pairsOfLetters, length: 2 };
 }
 
-/** Of codes below, up to 16,376 people per km², the text is at hand. */
+/** Of codes below, up to 16,372 people per km², the text is at hand. */
 const shortCodes = 8_192;
 
 /** What each of these codes stands for, with a comma: the eight bytes from its beginning on, as a word of `Ascii`. */

@@ -29,9 +29,9 @@ interface Command {
 }
 
 /**
- * Answers every call as an empty table does, and keeps nothing, in a turn of the event loop of its own: until one ends,
- * V8 keeps what weak references are to, such as the deadline of each call. But for the parts of days and the journal, a few calls of
- * which later ones depend, which are the embedded store's.
+ * Answers as an empty table does, and keeps nothing. It waits for a turn of the event loop, as until one ends V8 keeps
+ * what is weakly referenced, such as the deadline of each call. The few calls about parts of days and the journal go to
+ * the embedded store, because later ones depend on them.
  */
 const noStore = {
   send: async (command: Command, options: object) => {

@@ -57,8 +57,8 @@ export class Entries {
   }
 
   /** Sets entries, from one on, to some of others. @param linesBefore what is added to their lines. */
-  copy(index: number, others: Entries, from = 0, to = others.count, linesBefore = 0): void {
-    // As words: some are the bytes of no number.
+  copy(index: number, others: Entries, from: number, to: number, linesBefore = 0): void {
+    // As words: as numbers, keys and lines could become other bytes.
     this.#words.set(others.#words.subarray(wordsEach * from, wordsEach * to), wordsEach * index);
     if (linesBefore === 0) return;
     for (let at = index; at < index + to - from; at++) {

@@ -2,7 +2,7 @@ import { hoursPerDay } from "../../tiles/tile.ts";
 import { Entries, entryBytes } from "./entries.ts";
 import { firstKeyOf, rowKeyOf } from "./row-key.ts";
 
-/** Rows in the order of their lines. Threads share their memory, so that they pass from one to another uncopied. */
+/** Rows in the order of their lines. Threads share the memory of the entries; the rest is copied between them. */
 export interface PackedRows {
   readonly count: number;
   /** The tiles of the rows, each once. The geohashes of all rows of an import are equally long. */

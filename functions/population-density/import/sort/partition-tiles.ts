@@ -79,7 +79,7 @@ export class HourMemory {
   readonly #hours: CountedHour[] = [];
   #used = 0;
 
-  /** Those hours that it has given are no longer read. */
+  /** Gives the same hours once more: those that it has given must no longer be read. */
   reuse(): void {
     this.#used = 0;
   }
