@@ -1,11 +1,15 @@
+import { randomInt } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
+import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
 import { logEntries } from "../../shared/aws/log.ts";
 import { type ConfigurationName, configuration } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { tsc } from "../support/compiler.ts";
+import { useTables } from "../support/database.ts";
+import { demoLogin } from "../support/demo-login.ts";
 import { runs } from "../support/sample.ts";
 import { sharedService } from "../support/service.ts";
 import { commandProblems, commandsIn } from "./commands.ts";
@@ -96,6 +100,17 @@ function expectLogQuery(text: string): void {
     expect(source, `a field of log lines: ${field}`).toMatch(new RegExp(`\\b${field}\\??:`));
 }
 
+/** Other tests create webhook secrets of the demo's application, which may have two. */
+async function ownLogin(): Promise<string> {
+  useTables();
+  const signal = AbortSignal.timeout(60_000);
+  const application = await findProfile(demoLogin.emailaddress, signal);
+  if (application === undefined) expect.fail("the demo data has no application");
+  const EmailAddress = `${crypto.randomUUID()}@example.com`;
+  await replaceProfile({ ...application, ID: randomInt(1_000_000, 2 ** 47), EmailAddress }, signal);
+  return EmailAddress;
+}
+
 const blocksOf = new Map(documents.map((file) => [file, fencesIn(file)]));
 
 test("the test of blocks finds every fenced block of every document", () => {
@@ -111,7 +126,7 @@ test("the test of blocks finds every fenced block of every document", () => {
 describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks of %s", (file, fences) => {
   let workspace: Workspace;
   beforeAll(async () => {
-    workspace = new Workspace(sharedService.url);
+    workspace = new Workspace(sharedService.url, await ownLogin());
     await workspace.prepare(fences);
   });
   afterAll(() => workspace.remove());

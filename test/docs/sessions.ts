@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { vi } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
+import { demoLogin } from "../support/demo-login.ts";
 import type { Fence } from "./fences.ts";
 
 /** The program that runs the blocks of one language of a document, one after the other. */
@@ -98,12 +99,15 @@ async function freePort(): Promise<string> {
 export class Workspace {
   readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
   readonly #service: string;
+  readonly #login: string;
   readonly #servers = new Map<Fence, { readonly child: ChildProcess; output: string }>();
   /** Ports of this machine by the ports in documents. */
   readonly #ports = new Map<string, string>();
 
-  constructor(service: string) {
+  /** @param login whose password is that of the demo's application: the documents change what only their reader has. */
+  constructor(service: string, login: string) {
     this.#service = service;
+    this.#login = login;
     for (const name of ["client", "node_modules", "tools"])
       symlinkSync(resolve(name), join(this.folder, name), "junction");
     // Records each response's status, which `curl --silent` does not show.
@@ -123,6 +127,12 @@ export class Workspace {
         replaced.replaceAll(new RegExp(`\\b${port}\\b`, "g"), this.#ports.get(port) ?? port),
       withService,
     );
+  }
+
+  /** A program in TypeScript shows nothing of its login, and has one of its own. */
+  #programOf(fence: Fence): string {
+    const text = this.textOf(fence);
+    return fence.language === "ts" ? text.replaceAll(demoLogin.emailaddress, this.#login) : text;
   }
 
   /** Saves what the document says is a file, and starts what it says is a server. */
@@ -156,7 +166,7 @@ export class Workspace {
   async run(language: string, fences: readonly Fence[]): Promise<SessionResult> {
     const { divider, file, command } = interpreters[language] as Interpreter;
     const program = fences.map(
-      (fence, index) => `${divider(`${separator} ${index}`)}${this.textOf(fence)}\n`,
+      (fence, index) => `${divider(`${separator} ${index}`)}${this.#programOf(fence)}\n`,
     );
     writeFileSync(join(this.folder, file), program.join("\n"));
     const [name, ...args] = command(file);
