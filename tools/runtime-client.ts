@@ -128,7 +128,7 @@ export class RuntimeClient {
   /** The processor time that the process has used until now, in milliseconds. */
   async cpuMilliseconds(): Promise<number> {
     if (this.#child === undefined) throw new Error("the process is not started");
-    const usage = once(this.#child, "message");
+    const usage = once(this.#child, "message", { signal: AbortSignal.timeout(this.#graceMilliseconds) });
     this.#child.send("usage");
     const [{ user, system }] = z
       .tuple([z.object({ user: z.number(), system: z.number() }), z.unknown()])
