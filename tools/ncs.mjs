@@ -1,5 +1,5 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
-// `ncs` as a command of the shell: Node.js alone does not read the sources. The flag is that of `npm run ncs`.
+#!/usr/bin/env node
+// `ncs` as a command of the shell: Node.js alone does not read the sources.
 import { register } from "tsx/esm/api";
 
 register();
