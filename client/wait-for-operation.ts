@@ -37,8 +37,8 @@ export async function waitForOperation(
   const deadline = Date.now() + deadlineMilliseconds;
   for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.last)) {
     signal?.throwIfAborted();
-    const callSignal = AbortSignal.timeout(Math.min(callMilliseconds, Math.max(1, deadline - Date.now())));
-    const answer = await ask(client, operationId, signal, callSignal);
+    const milliseconds = Math.min(callMilliseconds, Math.max(1, deadline - Date.now()));
+    const answer = await ask(client, operationId, signal, milliseconds);
     if ("state" in answer) return answer;
     const wait = Math.max(pause, answer.notBefore);
     const left = deadline - Date.now();
@@ -54,12 +54,14 @@ async function ask(
   client: NetworkCapabilities,
   operationId: string,
   signal: AbortSignal | undefined,
-  callSignal: AbortSignal,
+  milliseconds: number,
 ): Promise<Operation | Unended> {
+  const call = new AbortController();
+  const timer = setTimeout(() => call.abort(), milliseconds);
   try {
     const { data, error, response } = await client.GET("/populationdensitydata/operations/{operationId}", {
       params: { path: { operationId } },
-      signal: signal === undefined ? callSignal : AbortSignal.any([signal, callSignal]),
+      signal: signal === undefined ? call.signal : AbortSignal.any([signal, call.signal]),
     });
     if (data !== undefined) {
       return data.state === "PENDING" ? { notBefore: untilNextAttempt(data, response) } : data;
@@ -71,6 +73,9 @@ async function ask(
     signal?.throwIfAborted();
     if (error instanceof ServiceError && !passes(error.status)) throw error;
     return { notBefore: 0 };
+  } finally {
+    // `fetch` of Node.js may leave a body whose abort, after the call is over, would end the process.
+    clearTimeout(timer);
   }
 }
 

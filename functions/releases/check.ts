@@ -114,12 +114,20 @@ async function answerTo(request: ResourceEvent, reason: string | undefined): Pro
     RequestId,
     LogicalResourceId,
   });
-  const response = await fetch(ResponseURL, {
-    method: "PUT",
-    // The address is signed without a type.
-    headers: { "content-type": "" },
-    body,
-    signal: AbortSignal.timeout(answerMilliseconds),
-  });
-  if (!response.ok) throw new Error(`CloudFormation answered ${response.status}`);
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), answerMilliseconds);
+  try {
+    const response = await fetch(ResponseURL, {
+      method: "PUT",
+      // The address is signed without a type.
+      headers: { "content-type": "" },
+      body,
+      signal: ending.signal,
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`CloudFormation answered ${response.status}`);
+  } finally {
+    // `fetch` of Node.js may leave a body whose abort, after all is over, would end the process.
+    clearTimeout(timer);
+  }
 }

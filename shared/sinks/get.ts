@@ -1,7 +1,7 @@
-import { type IncomingMessage, request as startRequest } from "node:http";
-import type { Socket } from "node:net";
+import { request as startRequest } from "node:http";
 import { AttemptAborted, AttemptTimer, defaultLimits } from "./attempt-timer.ts";
 import { addressesOf, type ConnectOptions, firstConnected } from "./connection.ts";
+import { readDocument } from "./read-document.ts";
 import { mayConnect, parseSink } from "./sink-url.ts";
 
 /** What one `get` needs. */
@@ -35,47 +35,16 @@ export async function get(options: GetOptions): Promise<Buffer | Error> {
     }
     const socket = await firstConnected(addresses, target, options, timer);
     if (socket instanceof Error) return socket;
-    const headers = { host: target.authority, accept: options.accept };
+    const request = startRequest({
+      path: target.path,
+      headers: { host: target.authority, accept: options.accept },
+      createConnection: () => socket,
+      maxHeaderSize: maxHeaderBytes,
+    });
     return await timer.within(maxMilliseconds, "OVERTIME", (ending) =>
-      read(socket, target.path, headers, options.maxBytes, ending),
+      readDocument(request, options.maxBytes, ending),
     );
   } finally {
     timer.stop();
-  }
-}
-
-async function read(
-  socket: Socket,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  const request = startRequest({
-    path,
-    headers,
-    createConnection: () => socket,
-    maxHeaderSize: maxHeaderBytes,
-  });
-  const end = () => request.destroy(new AttemptAborted("OVERTIME"));
-  signal.addEventListener("abort", end);
-  try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.once("response", resolve);
-      request.on("error", reject);
-      request.end();
-    });
-    if (response.statusCode !== 200) throw new AttemptAborted(`STATUS_${response.statusCode}`);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new AttemptAborted("TOO_LARGE");
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  } finally {
-    signal.removeEventListener("abort", end);
-    request.destroy();
   }
 }

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
-import { expect, test, vi } from "vitest";
+import { deflateSync, gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
 import { fetchKeys } from "../../functions/authorizer/fetch-keys.ts";
 import { ellipticKey, serverOfTest } from "../support/signed.ts";
 
@@ -92,11 +94,37 @@ test("the authorizer rejects after two seconds when no response or only a part o
   }
 });
 
-test("the authorizer rejects after two seconds even if fetch ignores its signal", async () => {
-  vi.stubGlobal("fetch", () => new Promise(() => {}));
-  try {
-    await expect(fetchKeys("http://127.0.0.1:1")).rejects.toMatchObject({ name: "TimeoutError" });
-  } finally {
-    vi.unstubAllGlobals();
-  }
+test("the authorizer rejects a body that is packed six times, closes its connection, and does not crash", async () => {
+  const crashes: unknown[] = [];
+  const onCrash = (error: unknown) => void crashes.push(error);
+  process.on("uncaughtException", onCrash);
+  onTestFinished(() => void process.off("uncaughtException", onCrash));
+  let closed: Promise<unknown> | undefined;
+
+  const { fetched } = await fetchFrom((_, response) => {
+    closed = once(response, "close");
+    response.writeHead(200, { "content-encoding": "gzip, gzip, gzip, gzip, gzip, gzip" }).write("{}");
+  });
+  await closed;
+  await new Promise(setImmediate);
+
+  expect(fetched?.status).toBe("rejected");
+  expect(crashes).toEqual([]);
+});
+
+test.each([
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+])("the authorizer reads keys that are packed by %s, up to 256 KiB", async (encoding, pack) => {
+  const answer =
+    (padding: number): RequestListener =>
+    (_, response) => {
+      const set = JSON.stringify({ keys: [jwk], padding: "x".repeat(padding) });
+      response.writeHead(200, { "content-encoding": encoding }).end(pack(set));
+    };
+
+  const [small, large] = await Promise.all([fetchFrom(answer(0)), fetchFrom(answer(256 * 1024))]);
+
+  expect(small.fetched).toEqual({ status: "fulfilled", value: { keys: [jwk] } });
+  expect(large.fetched?.status).toBe("rejected");
 });
