@@ -65,6 +65,7 @@ function ownKeys({ issuer }: TrustedIssuer): KeySet {
     cooldownMilliseconds: ownKeysCooldownSeconds * 1_000,
     retryMilliseconds: 1_000,
     onFailure: unreachable(issuer),
+    onUnusable: unusable(issuer),
     clock: Date.now,
   });
 }
@@ -76,6 +77,7 @@ function fetchedKeys({ issuer, jwksUri }: TrustedIssuer): KeySet {
     cooldownMilliseconds: 10_000,
     retryMilliseconds: 10_000,
     onFailure: unreachable(issuer),
+    onUnusable: unusable(issuer),
     clock: Date.now,
   });
 }
@@ -94,5 +96,12 @@ function unreachable(issuer: string) {
   return async (error: unknown): Promise<void> => {
     const { causeOf, log } = await logger();
     log("ISSUER_KEYS_UNREACHABLE", { issuer, cause: causeOf(error) }, [{ metric: "IssuerKeysUnreachable" }]);
+  };
+}
+
+function unusable(issuer: string) {
+  return async (keys: readonly string[]): Promise<void> => {
+    const { log } = await logger();
+    log("ISSUER_KEYS_UNUSABLE", { issuer, keys: keys.join(", ").slice(0, 1_000) });
   };
 }

@@ -1,18 +1,23 @@
+import type { KeyObject } from "node:crypto";
 import {
-  createLocalJWKSet,
   type FlattenedJWSInput,
+  flattenedVerify,
   type JWTHeaderParameters,
   errors as joseErrors,
 } from "jose";
 import * as z from "zod/mini";
 import { Unavailable } from "../../shared/errors.ts";
+import { type Jwk, mayHaveSigned, publicKeyOf } from "../../shared/tokens/public-key.ts";
 import { publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 
-/** A JSON Web Key Set as far as it is checked here; jose checks each key when it is used. */
-export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).check(z.maxLength(100)) });
+/** A JSON Web Key Set; whether its members are keys is seen one by one. */
+export const jwks = z.object({ keys: z.array(z.unknown()) });
 
 /** A JSON Web Key Set. */
 export type Jwks = z.infer<typeof jwks>;
+
+/** Different keys that may have made one signature and are tried; the others are not. */
+const maxTriedKeys = 5;
 
 /** A request waits for new keys when the last fetch ended longer ago than this. */
 const freshMilliseconds = publicKeyCacheSeconds * 1_000;
@@ -33,6 +38,8 @@ interface KeySource {
   readonly retryMilliseconds: number;
   /** Called for every failed fetch. */
   readonly onFailure: (error: unknown) => void | Promise<void>;
+  /** Called when a fetch has brought unusable keys that the last one did not: with the `kid` or place of each. */
+  readonly onUnusable: (keys: readonly string[]) => void | Promise<void>;
   /** The current time in milliseconds, read again when a fetch ends. */
   readonly clock: () => number;
 }
@@ -51,7 +58,8 @@ interface KeySource {
  */
 export class KeySet {
   readonly #source: KeySource;
-  #select: ReturnType<typeof createLocalJWKSet> | undefined;
+  #keys: readonly UsableKey[] | undefined;
+  #unusable: readonly string[] = [];
   /** When the fetch that returned the keys began. */
   #fetchedAt = Number.NEGATIVE_INFINITY;
   /** When the last completed fetch began. */
@@ -66,9 +74,9 @@ export class KeySet {
   }
 
   /**
-   * Finds the key a token names; for jose's `jwtVerify`.
-   * @throws {Unavailable} when there are no usable keys, or the key is unknown while keys cannot be renewed; jose's own
-   * errors when the issuer has no such key.
+   * Finds the key that a token names, or that made its signature if several have that name; for jose's `jwtVerify`.
+   * @throws {Unavailable} when no keys were fetched, or the key is unknown while keys cannot be renewed; jose's own
+   * error when the issuer has no such key.
    */
   async keyFor(header: JWTHeaderParameters, token: FlattenedJWSInput, now: number) {
     if (now - this.#fetchedAt > renewalMilliseconds) this.#renew(now);
@@ -86,18 +94,15 @@ export class KeySet {
   }
 
   #hasKeys(now: number): boolean {
-    return this.#select !== undefined && now - this.#fetchedAt <= lastGoodMilliseconds;
+    return this.#keys !== undefined && now - this.#fetchedAt <= lastGoodMilliseconds;
   }
 
-  async #find(header: JWTHeaderParameters, token: FlattenedJWSInput, now: number) {
-    if (this.#select === undefined || !this.#hasKeys(now)) throw new Unavailable("token issuer", "no keys");
-    try {
-      return await this.#select(header, token);
-    } catch (error) {
-      // A key that is published broken is the issuer's fault, not the caller's.
-      if (error instanceof joseErrors.JWKSInvalid) throw new Unavailable("token issuer", error.name);
-      throw error;
-    }
+  async #find({ alg, kid }: JWTHeaderParameters, token: FlattenedJWSInput, now: number): Promise<KeyObject> {
+    if (this.#keys === undefined || !this.#hasKeys(now)) throw new Unavailable("token issuer", "no keys");
+    const found = this.#keys.filter(({ jwk }) => mayHaveSigned(jwk, alg, kid)).map(({ key }) => key);
+    const key = found.length > 1 ? await signerAmong(found.slice(0, maxTriedKeys), token) : found[0];
+    if (key === undefined) throw new joseErrors.JWKSNoMatchingKey();
+    return key;
   }
 
   /** Waits until a fetch has ended within these milliseconds, or may not be repeated yet. */
@@ -121,13 +126,11 @@ export class KeySet {
   }
 
   async #fetch(now: number): Promise<void> {
-    const { fetch, timeoutMilliseconds, onFailure, clock } = this.#source;
+    const { fetch, timeoutMilliseconds, onFailure, onUnusable, clock } = this.#source;
     const started = clock();
+    let fetched: Jwks;
     try {
-      this.#select = createLocalJWKSet(await fetch());
-      this.#fetchedAt = now;
-      this.#askedAt = now;
-      this.#failed = false;
+      fetched = await fetch();
     } catch (error) {
       if (clock() - started > 2 * timeoutMilliseconds) {
         this.#triedAt = Number.NEGATIVE_INFINITY;
@@ -135,7 +138,68 @@ export class KeySet {
       }
       this.#askedAt = now;
       this.#failed = true;
-      await onFailure(error);
+      return await onFailure(error);
+    }
+    const { usable, unusable } = divided(fetched.keys);
+    const isKnown = unusable.every((name) => this.#unusable.includes(name));
+    this.#keys = usable;
+    this.#unusable = unusable;
+    this.#fetchedAt = now;
+    this.#askedAt = now;
+    this.#failed = false;
+    if (!isKnown) await onUnusable(unusable);
+  }
+}
+
+/** A public key that verifies signatures, with what its set says of it. */
+interface UsableKey {
+  readonly jwk: Jwk;
+  readonly key: KeyObject;
+}
+
+/**
+ * Divides a key set into the keys that can be used, each once, and the names of those that cannot: RFC 7517, section 5,
+ * has them ignored. Keys for other uses are left out.
+ */
+function divided(keys: readonly unknown[]): {
+  readonly usable: readonly UsableKey[];
+  readonly unusable: readonly string[];
+} {
+  const usable = new Map<string, UsableKey>();
+  const unusable: string[] = [];
+  for (const [index, jwk] of keys.entries()) {
+    const key = isObject(jwk) ? publicKeyOf(jwk) : undefined;
+    if (!isObject(jwk) || key === undefined) {
+      unusable.push(isObject(jwk) && typeof jwk.kid === "string" ? jwk.kid : `no. ${index + 1}`);
+    } else if (verifies(jwk)) {
+      const spki = key.export({ format: "der", type: "spki" }).toString("base64");
+      usable.set(JSON.stringify([jwk.kid, jwk.alg, spki]), { jwk, key });
     }
   }
+  return { usable: [...usable.values()], unusable };
+}
+
+function isObject(value: unknown): value is Jwk {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether a key is for verification, by its own members `use` and `key_ops`. */
+function verifies({ use = "sig", key_ops: operations = ["verify"] }: Jwk): boolean {
+  return use === "sig" && Array.isArray(operations) && operations.includes("verify");
+}
+
+/** The key that made a signature; if none did, the last one, with which jose finds that out again. */
+async function signerAmong(
+  keys: readonly KeyObject[],
+  token: FlattenedJWSInput,
+): Promise<KeyObject | undefined> {
+  for (const key of keys) {
+    try {
+      await flattenedVerify(token, key);
+      return key;
+    } catch (error) {
+      if (!(error instanceof joseErrors.JWSSignatureVerificationFailed)) throw error;
+    }
+  }
+  return keys.at(-1);
 }

@@ -88,7 +88,8 @@ function kept(before: Fetched | undefined): Fetched {
 
 function keysIn(body: Buffer): readonly ClientKey[] | undefined {
   try {
-    return clientKeys.safeParse(JSON.parse(body.toString("utf8"))).data?.keys;
+    // Skips a byte order mark.
+    return clientKeys.safeParse(JSON.parse(new TextDecoder().decode(body))).data?.keys;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

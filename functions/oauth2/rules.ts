@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { phoneNumber } from "../../shared/schemas.ts";
 import { clockToleranceSeconds } from "../../shared/tokens/token.ts";
 import { maxAssertionSeconds } from "./limits.ts";
-import type { ClientKey, ClientRecord, Grant } from "./tables.ts";
+import type { ClientRecord, Grant } from "./tables.ts";
 
 /** The grant for a subscriber whom the client names (RFC 7523, section 2.1). */
 export const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer" satisfies Grant;
@@ -10,41 +10,15 @@ export const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer" satisfies
 /** What a JWT that authenticates a client is called (RFC 7523, section 2.2). */
 export const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** The algorithms of assertions: asymmetric, with the keys that each takes. */
-const keyTypes = {
-  ES256: { kty: "EC", crv: "P-256" },
-  ES384: { kty: "EC", crv: "P-384" },
-  EdDSA: { kty: "OKP", crv: "Ed25519" },
-  PS256: { kty: "RSA", crv: undefined },
-  RS256: { kty: "RSA", crv: undefined },
-} as const;
+/** The algorithms that may sign an assertion. */
+export const assertionAlgorithms = ["ES256", "ES384", "EdDSA", "PS256", "RS256"] as const;
 
 /** An algorithm that may sign an assertion. */
-export type AssertionAlgorithm = keyof typeof keyTypes;
-
-/** The algorithms that may sign an assertion. */
-export const assertionAlgorithms = Object.keys(keyTypes) as AssertionAlgorithm[];
+export type AssertionAlgorithm = (typeof assertionAlgorithms)[number];
 
 /** The algorithm of a JWT's header, unless it may not sign assertions. */
 export function algorithmOf(alg: unknown): AssertionAlgorithm | undefined {
   return assertionAlgorithms.find((algorithm) => algorithm === alg);
-}
-
-/** The keys, among some, that may have signed an assertion: of its algorithm's type, and with its `kid` if it has one. */
-export function candidatesAmong(
-  keys: readonly ClientKey[],
-  algorithm: AssertionAlgorithm,
-  kid: unknown,
-): readonly ClientKey[] {
-  const { kty, crv } = keyTypes[algorithm];
-  return keys.filter(
-    (key) =>
-      key.kty === kty &&
-      (crv === undefined || key.crv === crv) &&
-      (kid === undefined || key.kid === kid) &&
-      (key.use ?? "sig") === "sig" &&
-      (key.alg ?? algorithm) === algorithm,
-  );
 }
 
 const text = z.string().check(z.minLength(1), z.maxLength(256));

@@ -1,6 +1,6 @@
-import { createPublicKey } from "node:crypto";
 import * as z from "zod/mini";
 import { table } from "../../shared/table.ts";
+import { publicKeyOf } from "../../shared/tokens/public-key.ts";
 import { purposeForm } from "../../shared/tokens/purpose.ts";
 import { maxClientKeys } from "./limits.ts";
 
@@ -16,7 +16,7 @@ const clientKey = z
   })
   .check(
     z.refine(
-      isPublicKey,
+      (key) => publicKeyOf(key) !== undefined,
       "must be the public half of a key; one of RSA has at least 2048 bits and an odd exponent of 65537 or more",
     ),
   );
@@ -28,23 +28,6 @@ export type ClientKey = z.infer<typeof clientKey>;
 export const clientKeys = z.object({
   keys: z.array(clientKey).check(z.minLength(1), z.maxLength(maxClientKeys)),
 });
-
-/** Members of a JWK that are secret. */
-const secretMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
-
-function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
-  if (secretMembers.some((member) => member in key)) return false;
-  try {
-    const { asymmetricKeyDetails = {} } = createPublicKey({ key, format: "jwk" });
-    const { modulusLength, publicExponent } = asymmetricKeyDetails;
-    if (modulusLength === undefined || publicExponent === undefined) return true;
-    // With the exponent 1 anybody can make signatures, and with other small ones in some libraries (FIPS 186-5, A.1.1).
-    return modulusLength >= 2_048 && publicExponent >= 65_537n && publicExponent % 2n === 1n;
-  } catch {
-    // Not a key: what else Node.js says of it does not matter.
-    return false;
-  }
-}
 
 /** The grants that a client may use, as RFC 6749 and RFC 7523 name them. */
 export const grants = ["client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"] as const;

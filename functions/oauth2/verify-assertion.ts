@@ -7,14 +7,9 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from "jose";
+import { mayHaveSigned } from "../../shared/tokens/public-key.ts";
 import { clockToleranceSeconds } from "../../shared/tokens/token.ts";
-import {
-  type AssertionAlgorithm,
-  type AssertionClaims,
-  algorithmOf,
-  assertionClaims,
-  candidatesAmong,
-} from "./rules.ts";
+import { type AssertionAlgorithm, type AssertionClaims, algorithmOf, assertionClaims } from "./rules.ts";
 import type { ClientKey } from "./tables.ts";
 
 /** An assertion before its signature is verified: nothing that it says is proved. */
@@ -59,8 +54,9 @@ export async function verifyAssertion(
   keys: readonly ClientKey[],
   now: Date,
 ): Promise<AssertionClaims | undefined> {
-  const candidates = candidatesAmong(keys, algorithm, kid);
-  const tried = candidates.length > 0 ? candidates : candidatesAmong(decoys, algorithm, undefined);
+  const candidates = keys.filter((key) => mayHaveSigned(key, algorithm, kid));
+  const tried =
+    candidates.length > 0 ? candidates : decoys.filter((key) => mayHaveSigned(key, algorithm, undefined));
   for (const jwk of tried) {
     const payload = await verified(text, algorithm, jwk, now);
     if (payload !== undefined && candidates.length > 0) return assertionClaims.parse(payload);

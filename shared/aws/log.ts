@@ -26,6 +26,7 @@ export const logEntries = {
   },
   TOKEN_ISSUED: { id: "NCS-024", level: "info", message: "access token issued to a client" },
   CLIENT_KEYS_UNREACHABLE: { id: "NCS-025", level: "warn", message: "keys of a client not fetched" },
+  ISSUER_KEYS_UNUSABLE: { id: "NCS-026", level: "warn", message: "unusable keys of a token issuer ignored" },
   MESSAGE_MALFORMED: { id: "NCS-030", level: "error", message: "malformed queue message" },
   MESSAGE_NOT_HIDDEN: { id: "NCS-031", level: "error", message: "visibility of a queue message not changed" },
   ATTEMPT: { id: "NCS-032", level: "info", message: "delivery attempt ended" },
@@ -61,6 +62,8 @@ interface Fields {
   readonly cause?: string;
   /** A token issuer: configuration, not data. */
   readonly issuer?: string;
+  /** Names of public keys in an issuer's key set. */
+  readonly keys?: string;
   readonly step?: string;
   /** How a token was granted, and the purpose for which, both of a list: a client's record has them. */
   readonly grant?: string;

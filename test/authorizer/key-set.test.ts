@@ -18,7 +18,7 @@ const serving =
 
 /** A key set whose source can be changed while it is in use; its fetches take no time unless `elapsed` grows. */
 function keySetFrom(fetch: () => Promise<Jwks>, pauses: { cooldown?: number; retry?: number } = {}) {
-  const source = { fetch, fetches: 0, failures: 0, elapsed: 0 };
+  const source = { fetch, fetches: 0, failures: 0, elapsed: 0, unusable: [] as string[] };
   const keys = new KeySet({
     fetch: () => {
       source.fetches++;
@@ -31,6 +31,7 @@ function keySetFrom(fetch: () => Promise<Jwks>, pauses: { cooldown?: number; ret
     onFailure: () => {
       source.failures++;
     },
+    onUnusable: (names) => void source.unusable.push(...names),
   });
   const find = ({ kid }: KeyPair, at: number) =>
     keys.keyFor({ alg: "ES256", kid }, { payload: "", signature: "" }, start + at);

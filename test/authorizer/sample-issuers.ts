@@ -20,7 +20,7 @@ export const times = {
 
 export function keySet(...pairs: readonly KeyPair[]): KeySet {
   const keys = pairs.map(({ jwk }) => jwk);
-  return new KeySet({ fetch: async () => ({ keys }), ...times, onFailure: () => {} });
+  return new KeySet({ fetch: async () => ({ keys }), ...times, onFailure: () => {}, onUnusable: () => {} });
 }
 
 export const own: Issuer = {

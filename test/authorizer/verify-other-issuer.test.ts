@@ -209,6 +209,7 @@ test("the authorizer rejects with Unavailable while another issuer's keys are un
     fetch: () => Promise.reject(new Error("no route")),
     ...times,
     onFailure: () => {},
+    onUnusable: () => {},
   });
   const unreachable: Issuer = { ...foreign, keys };
 

@@ -86,6 +86,11 @@ test("the token endpoint refuses a whole key set with an RSA key of exponent 1",
   expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual([]);
 });
 
+test("the token endpoint reads keys that begin with a byte order mark", async () => {
+  const server = await serverOfTest((_request, response) => response.end(`\uFEFF${keySet}`));
+  expect(await keysOf({ ...client, jwksUri: `${server.url}/keys` }, "remote-1")).toEqual([jwk]);
+});
+
 test("the token endpoint keeps keys for ten minutes after their address fails, and knows no others meanwhile", async () => {
   let status = 200;
   const server = await serverOfTest((_, response) => response.writeHead(status).end(keySet));

@@ -3,14 +3,13 @@ import { describe, expect, test } from "vitest";
 import {
   type AssertionClaims,
   algorithmOf,
-  candidatesAmong,
   grantedScope,
   jwtBearer,
   needsConsent,
   phoneNumberOf,
   problemIn,
 } from "../../functions/oauth2/rules.ts";
-import type { ClientKey, ClientRecord } from "../../functions/oauth2/tables.ts";
+import type { ClientRecord } from "../../functions/oauth2/tables.ts";
 
 const now = new Date("2026-11-23T12:00:00Z");
 const seconds = now.getTime() / 1_000;
@@ -62,34 +61,10 @@ describe("problemIn", () => {
   });
 });
 
-const key: ClientKey = { kty: "EC", crv: "P-256", kid: "a" };
-const rsa: ClientKey = { kty: "RSA", kid: "r" };
-
-describe("candidatesAmong", () => {
-  test("the token endpoint knows no symmetric algorithm and not none", () => {
-    for (const alg of ["HS256", "none", "None", "", undefined, "RS1", "ES512"]) {
-      expect(algorithmOf(alg)).toBeUndefined();
-    }
-  });
-
-  test("the token endpoint returns keys of the algorithm's type alone", () => {
-    expect(candidatesAmong([key, rsa], "ES256", undefined)).toEqual([key]);
-    expect(candidatesAmong([key, rsa], "PS256", undefined)).toEqual([rsa]);
-    expect(candidatesAmong([key, rsa], "ES384", undefined)).toEqual([]);
-    expect(candidatesAmong([key, rsa], "EdDSA", undefined)).toEqual([]);
-  });
-
-  test("the token endpoint returns the key of a kid alone, and every key without one", () => {
-    const other = { ...key, kid: "b" };
-    expect(candidatesAmong([key, other], "ES256", "b")).toEqual([other]);
-    expect(candidatesAmong([key, other], "ES256", undefined)).toEqual([key, other]);
-    expect(candidatesAmong([key, other], "ES256", "c")).toEqual([]);
-  });
-
-  test("the token endpoint leaves out keys for encryption and for another algorithm", () => {
-    expect(candidatesAmong([{ ...key, use: "enc" }], "ES256", "a")).toEqual([]);
-    expect(candidatesAmong([{ ...rsa, alg: "RS256" }], "PS256", "r")).toEqual([]);
-  });
+test("the token endpoint knows no symmetric algorithm and not none", () => {
+  for (const alg of ["HS256", "none", "None", "", undefined, "RS1", "ES512"]) {
+    expect(algorithmOf(alg)).toBeUndefined();
+  }
 });
 
 const client: ClientRecord = {

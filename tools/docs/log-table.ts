@@ -39,6 +39,11 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
       "at once without earlier keys, or 401 if the failure will not pass by itself",
     "Ask the client: its address does not answer, is not public, or has no key set",
   ],
+  ISSUER_KEYS_UNUSABLE: [
+    "Some keys in a token issuer's key set cannot be used, with the `kid` of each, or its place: they are ignored, and " +
+      "tokens signed with them are 401",
+    "As [a key of an issuer must be](authorization-servers.md#keys), by its operator; nothing if no token needs it",
+  ],
   MESSAGE_MALFORMED: [
     "A queue message is malformed; logged at its first receive",
     "Who else writes to the queue? The message ends in the parking queue",
