@@ -263,7 +263,7 @@ export const functionRecords: Readonly<
   "oauth2/token": {
     tables: {
       clients: ["GetItem"],
-      "used-assertions": ["PutItem"],
+      "used-assertions": ["GetItem", "PutItem"],
       devices: ["GetItem"],
       "signing-keys": ["PutItem"],
       ...accessTables,

@@ -5,7 +5,7 @@ import { below } from "../../shared/tokens/issuer.ts";
 import { keysOf } from "./client-keys.ts";
 import { issueToken } from "./contract.ts";
 import { type AssertionClaims, assertionType, problemIn } from "./rules.ts";
-import { findClient, useAssertion } from "./store.ts";
+import { findClient, useAssertion, wasUsed } from "./store.ts";
 import type { ClientRecord } from "./tables.ts";
 import { readAssertion, verifyAssertion } from "./verify-assertion.ts";
 
@@ -53,10 +53,11 @@ export async function accepted(
   if (body.client_id !== undefined && body.client_id !== client.clientId) {
     throw refuse(refusal, { message: "The client_id is not that of the assertion." });
   }
+  const usedBefore = { message: "The assertion was used before." };
+  // Before the request is counted: who has seen an assertion could use up its client's quota otherwise.
+  if (await wasUsed(claims, signal)) throw refuse(refusal, usedBefore);
   // Before the assertion is marked as used, so that after a 429 it can be sent again.
   await countFor(client.clientId);
-  if (!(await useAssertion(claims, signal))) {
-    throw refuse(refusal, { message: "The assertion was used before." });
-  }
+  if (!(await useAssertion(claims, signal))) throw refuse(refusal, usedBefore);
   return { client, claims };
 }

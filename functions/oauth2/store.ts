@@ -20,20 +20,29 @@ export function deleteClient(clientId: string, signal: AbortSignal): Promise<boo
   return deleteItem(clients, { clientId }, { condition: "attribute_exists(clientId)" }, signal);
 }
 
+/** Whether an assertion was used before. Another request may be using it now: only `useAssertion` decides. */
+export async function wasUsed(claims: AssertionClaims, signal: AbortSignal): Promise<boolean> {
+  return (await getItem(usedAssertions, { jtiHash: hashOf(claims) }, signal)) !== undefined;
+}
+
 /**
  * Marks an assertion as used, until it has expired. Returns whether this is its first use; the write may be sent again
  * after its answer was lost.
  */
-export function useAssertion({ iss, jti, exp }: AssertionClaims, signal: AbortSignal): Promise<boolean> {
+export function useAssertion(claims: AssertionClaims, signal: AbortSignal): Promise<boolean> {
   const markedBy = randomUUID();
   const item = {
-    jtiHash: hashed(JSON.stringify([iss, jti])),
+    jtiHash: hashOf(claims),
     markedBy,
-    expiresAt: Math.ceil(exp) + 2 * clockToleranceSeconds,
+    expiresAt: Math.ceil(claims.exp) + 2 * clockToleranceSeconds,
   };
   const first = {
     condition: "attribute_not_exists(jtiHash) OR markedBy = :markedBy",
     values: { ":markedBy": markedBy },
   };
   return putItem(usedAssertions, item, first, signal);
+}
+
+function hashOf({ iss, jti }: AssertionClaims): string {
+  return hashed(JSON.stringify([iss, jti]));
 }

@@ -181,7 +181,7 @@ describe("the quota of a client", () => {
   beforeAll(async () => {
     limited = await startOwnService({ DAILY_QUOTA: "3" }, { isIssuer: true });
     const scopes = [read, identify];
-    for (const clientId of ["shop", "other"]) {
+    for (const clientId of ["shop", "other", "replayed"]) {
       const keys = [clientId === "shop" ? shopKey : bankKey];
       await storeClient(limited, { clientId, keys, scopes, purposes: [purpose], grants: both });
     }
@@ -231,6 +231,22 @@ describe("the quota of a client", () => {
       client_assertion: await signed(bankKey, authenticated),
     });
     expect(answer.headers.get("x-ratelimit-remaining")).toBe("1");
+  });
+
+  test("POST /oauth2/token counts an assertion that is sent again ten times once, so its client still gets a token", async () => {
+    const send = (assertion: string) => askForToken(limited, clientCredentials(assertion, read));
+    const used = await signed(bankKey, claimsFor(limited, "replayed"));
+    expect(await send(used)).toMatchObject({ status: 200 });
+
+    for (let repeated = 0; repeated < 10; repeated++) {
+      const { status, body, headers } = await send(used);
+      expect({ status, body }).toMatchObject({ status: 401, body: { error: "invalid_client" } });
+      expect(headers.get("x-ratelimit-remaining")).toBeNull();
+    }
+
+    const next = await send(await signed(bankKey, claimsFor(limited, "replayed")));
+    expect(next.status).toBe(200);
+    expect(next.headers.get("x-ratelimit-remaining")).toBe("1");
   });
 });
 
