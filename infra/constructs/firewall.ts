@@ -109,7 +109,12 @@ const tooMany = "TOO_MANY_REQUESTS" satisfies Code;
  * https://docs.aws.amazon.com/waf/latest/APIReference/API_DataProtection.html
  */
 function rateRules(ratePerMinute: number): readonly CfnWebACL.RuleProperty[] {
-  const ofToken = { name: "authorization", textTransformations: [{ priority: 0, type: "NONE" }] };
+  // The case of the scheme and the spaces after it are the caller's choice: they must not make another token of one.
+  const textTransformations = ["LOWERCASE", "COMPRESS_WHITE_SPACE"].map((type, priority) => ({
+    priority,
+    type,
+  }));
+  const ofToken = { name: "authorization", textTransformations };
   return [
     rateRule(0, "RequestsFromOneAddress", {
       aggregateKeyType: "IP",

@@ -148,6 +148,20 @@ describe("our token, refused", () => {
     for (const parts of changed) expect(await verify(parts.join("."))).toBeUndefined();
   });
 
+  test("the authorizer accepts one of the sixteen spellings of our token's signature that decode to the same bytes", async () => {
+    const token = ownToken();
+    const bytesOf = (text: string) => Buffer.from(text.split(".")[2] ?? "", "base64url").toString("hex");
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const spellings = [...letters]
+      .map((last) => token.slice(0, -1) + last)
+      .filter((spelling) => bytesOf(spelling) === bytesOf(token));
+
+    const callers = await Promise.all(spellings.map((spelling) => verify(spelling)));
+
+    expect(spellings).toHaveLength(16);
+    expect(spellings.filter((_, index) => callers[index] !== undefined)).toEqual([token]);
+  });
+
   test.each(["none", "NONE", "None", ""])(
     "the authorizer refuses our token with the algorithm %j, signed or not",
     async (alg) => {

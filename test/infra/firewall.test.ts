@@ -15,7 +15,13 @@ const rule = z.object({
   OverrideAction: z.unknown().optional(),
   Statement: z.object({
     ManagedRuleGroupStatement: z.object({ RuleActionOverrides: z.array(override).default([]) }).optional(),
-    RateBasedStatement: z.object({ EvaluationWindowSec: z.number(), Limit: z.number() }).optional(),
+    RateBasedStatement: z
+      .object({
+        EvaluationWindowSec: z.number(),
+        Limit: z.number(),
+        CustomKeys: z.array(z.object({ Header: z.unknown() })).optional(),
+      })
+      .optional(),
   }),
 });
 
@@ -94,3 +100,18 @@ test.each([
     expect(JSON.parse(Content)).toEqual({ status, code: "TOO_MANY_REQUESTS", message });
   },
 );
+
+test("the firewall counts requests with one token together, in any case of the scheme and with any spaces after it", () => {
+  const keys = Rules.flatMap(({ Statement }) => Statement.RateBasedStatement?.CustomKeys ?? []);
+  expect(keys).toEqual([
+    {
+      Header: {
+        Name: "authorization",
+        TextTransformations: [
+          { Priority: 0, Type: "LOWERCASE" },
+          { Priority: 1, Type: "COMPRESS_WHITE_SPACE" },
+        ],
+      },
+    },
+  ]);
+});
