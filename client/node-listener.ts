@@ -2,15 +2,31 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 /**
- * Turns a handler of standard requests, such as a receiver, into a listener for `createServer` of `node:http`. A
- * request that is cut off gets no response: its connection is closed.
+ * Turns a handler of standard requests, such as a receiver, into a listener for `createServer` of `node:http`, and for
+ * frameworks that pass on its requests, such as Express and Fastify. A request that is cut off gets no response: its
+ * connection is closed.
+ *
+ *     createServer(nodeListener(receive)).listen(8081);
+ *     app.post("/deliveries", nodeListener(receive)); // Express, before its body parsers
+ *
+ * Where a parser has read the body, it must have left the bytes or the text in `body`, as `express.raw` and
+ * `express.text` do, with a `limit` that the largest delivery keeps; a signature cannot be verified by an object.
+ * @throws {Error} once, behind a parser that has left anything else, such as `express.json`: the answer is 500.
  */
 export function nodeListener(
   handle: (request: Request) => Promise<Response>,
 ): (message: IncomingMessage, reply: ServerResponse) => Promise<void> {
+  let hasThrown = false;
   return async (message, reply) => {
+    const request = requestOf(message);
+    if (request === undefined) {
+      reply.writeHead(500).end();
+      if (hasThrown) return;
+      hasThrown = true;
+      throw new Error("the body was read before: mount the receiver before body parsers");
+    }
     try {
-      const response = await handle(requestOf(message));
+      const response = await handle(request);
       reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
     } catch {
       reply.destroy();
@@ -18,15 +34,26 @@ export function nodeListener(
   };
 }
 
-function requestOf(message: IncomingMessage): Request {
-  const { method = "GET", url = "/", headers } = message;
-  const pairs = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value]] : [],
-  );
-  const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(new URL(url, "http://receiver.invalid"), {
-    method,
-    headers: pairs as [string, string][],
-    ...(hasBody ? { body: Readable.toWeb(message) as ReadableStream<Uint8Array>, duplex: "half" } : {}),
-  });
+/** Undefined if the body was read, and its bytes are lost. */
+function requestOf(message: IncomingMessage): Request | undefined {
+  const { method = "GET", url = "/" } = message;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(message.headers))
+    if (typeof value === "string") headers.set(name, value);
+  const address = new URL(url, "http://receiver.invalid");
+  if (method === "GET" || method === "HEAD") return new Request(address, { method, headers });
+  if (!message.readableDidRead) {
+    const body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
+    return new Request(address, { method, headers, body, duplex: "half" } as RequestInit);
+  }
+  const { body } = message as { readonly body?: unknown };
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
+  // Parsers leave the header when they decompress.
+  if (!isGzip(body)) headers.delete("content-encoding");
+  return new Request(address, { method, headers, body } as RequestInit);
+}
+
+/** JSON never begins with these two bytes. */
+function isGzip(body: string | Uint8Array): boolean {
+  return typeof body !== "string" && body[0] === 0x1f && body[1] === 0x8b;
 }
