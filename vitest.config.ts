@@ -2,6 +2,10 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
 import { WaitingInTurn } from "./test/support/sequencer.ts";
+import { forgetAwsAccount } from "./tools/local/servers/aws-variables.ts";
+
+// For this process, which starts the service, and the threads of tests, which begin with its environment.
+forgetAwsAccount(process.env);
 
 export default defineConfig(({ mode }) => ({
   test: {

@@ -13,8 +13,10 @@ import { judgement } from "./bench/judgement.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
+import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
 
 exitOnSignals();
+forgetAwsAccount(process.env);
 
 const benches: Readonly<Record<string, Bench>> = {
   start,

@@ -6,9 +6,11 @@ import { faultNames, readFault } from "./faults.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
 import { startDemoService } from "./local/demo-service.ts";
 import { demoData } from "./local/demo-tables.ts";
+import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
 import { replay } from "./replay.ts";
 
 exitOnSignals();
+forgetAwsAccount(process.env);
 
 await new Command("npm run invoke --")
   .description(

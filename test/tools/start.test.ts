@@ -76,6 +76,7 @@ test("npm start --data imports into its own tables with any account in the shell
   const shell = {
     AWS_PROFILE: "no-such-profile",
     AWS_ENDPOINT_URL: "http://127.0.0.1:1",
+    AWS_USE_FIPS_ENDPOINT: "true",
     // Another assembly, which takes longer than the rest to make.
     TOKEN_ENDPOINT: isWhole ? "off" : "on",
   };

@@ -9,6 +9,7 @@ import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.t
 import { tableVariable } from "../../shared/table.ts";
 import type { ImportedExtent } from "../import/density/extent.ts";
 import { runningService } from "../local/running-service.ts";
+import { forgetAwsAccount } from "../local/servers/aws-variables.ts";
 import { isLoopback, type StackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 
@@ -20,9 +21,14 @@ const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
  * @throws {Error} that says which option is missing, or what is wrong with it.
  */
 export async function useStack(options: StackOptions): Promise<string> {
-  const { name, variables } = await stackOf(options);
+  const stack = await stackOf(options);
+  useVariables(stack);
+  return stack.name;
+}
+
+function useVariables({ variables, isLocal }: Stack): void {
+  if (isLocal) forgetAwsAccount(process.env);
   Object.assign(process.env, variables);
-  return name;
 }
 
 /**
@@ -79,10 +85,10 @@ const publishing = ["DENSITY_K", "DENSITY_PRECISIONS"] as const;
  * @throws {Error} when the stack does not name them, or the shell has others.
  */
 export async function usePublishingStack(options: StackOptions): Promise<string> {
-  const { name, variables } = await stackOf(options);
-  requirePublishing(name, variables);
-  Object.assign(process.env, variables);
-  return name;
+  const stack = await stackOf(options);
+  requirePublishing(stack.name, stack.variables);
+  useVariables(stack);
+  return stack.name;
 }
 
 function requirePublishing(stack: string, variables: Readonly<Record<string, string>>): void {
@@ -125,7 +131,7 @@ async function stackOf({ outputs, local, url }: StackOptions): Promise<Stack> {
 
 function localStack(port: number): Stack {
   const { url, environment } = runningService(port);
-  return { name: url, page: url, variables: environment };
+  return { name: url, page: url, variables: environment, isLocal: true };
 }
 
 /**
@@ -146,6 +152,8 @@ interface Stack {
   /** The address of its page, without a slash at its end; undefined if its outputs have none. */
   readonly page: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
+  /** Whether it is an `npm start`, whose servers know nothing of the shell's account. */
+  readonly isLocal: boolean;
 }
 
 /**
@@ -178,7 +186,8 @@ async function deployedStack(path: string): Promise<Stack> {
       return value === undefined ? [] : [[variable, value]];
     }),
   );
-  return { name, page: outputs[outputNames.apiAddress]?.replace(/\/$/, ""), variables };
+  const page = outputs[outputNames.apiAddress]?.replace(/\/$/, "");
+  return { name, page, variables, isLocal: false };
 }
 
 /** A stage whose functions write another form may not read what this `ncs` writes, nor this `ncs` what they write. */

@@ -5,6 +5,7 @@ import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { installed, keptFolder } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
+import { withoutProfiles } from "./servers/aws-variables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
 import { declaredTable } from "./servers/declared-table.ts";
@@ -65,6 +66,7 @@ async function importAndSave(file: string): Promise<void> {
     await importData(demoData, {
       ...names,
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      ...withoutProfiles,
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: embeddedCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: embeddedCredentials.secretAccessKey,
@@ -93,9 +95,8 @@ export async function importData(data: string, environment: Readonly<Record<stri
 }
 
 /**
- * Whether a variable of the shell is withheld from an import. An AWS profile would take precedence over the keys of the
- * local server. The saved items are shared by tests and `npm start`, so the cheaper password hashes of tests must not
- * be in them.
+ * Whether a variable of the shell is withheld from an import: those of AWS, as it gets the local server's, and the
+ * cheaper password hashes of tests, as tests and `npm start` share the saved items.
  */
 function isWithheld(name: string): boolean {
   return name.startsWith("AWS_") || name === "PASSWORD_HASH_LN";

@@ -35,7 +35,9 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
     ...tableNamesIn(service.template),
     ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
     // The embedded servers accept any credentials; other servers need those of the shell.
-    ...(hasOwnServers ? {} : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" }),
+    ...(hasOwnServers
+      ? {}
+      : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local", AWS_SESSION_TOKEN: "" }),
   };
   const path = pathOf(Number(new URL(service.url).port), folder);
   const isWritten = whereWritable(() => {

@@ -20,6 +20,7 @@ const { parseArgs } = await import("node:util");
 const { makeAssembly } = await import("../assembly.ts");
 const { requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
+const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
 const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
 
@@ -151,6 +152,7 @@ if (wanted.help) {
 }
 
 try {
+  forgetAwsAccount(process.env);
   const environment = { ...process.env };
   // This program is not a Lambda function, even if the shell runs in one.
   delete process.env.AWS_LAMBDA_RUNTIME_API;

@@ -1,4 +1,5 @@
 import { localLogStream } from "../../../shared/environment.ts";
+import { withoutProfiles } from "../servers/aws-variables.ts";
 import type { Credentials } from "../servers/backing-server.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { region } from "../template/physical-names.ts";
@@ -42,6 +43,7 @@ export function functionEnvironment(
     AWS_ENDPOINT_URL_DYNAMODB: surroundings.databaseEndpoint,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: surroundings.secretsEndpoint,
     ...(queueEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_SQS: queueEndpoint }),
+    ...withoutProfiles,
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),
     AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
