@@ -29,6 +29,6 @@ export default {
   },
   // Resolved by name in `tools/docs.ts`, which runs it; imported by blocks of documents that a test runs.
   ignoreDependencies: ["@redocly/cli", "express", "fastify"],
-  // Make a named pipe, and read a file as GDAL does.
-  ignoreBinaries: ["mkfifo", "ogrinfo"],
+  // Make a named pipe, read a file as GDAL does, run in a pseudo-terminal, and mount a small disk.
+  ignoreBinaries: ["mkfifo", "ogrinfo", "script", "unshare"],
 } satisfies KnipConfig;

@@ -3,12 +3,12 @@ import { type Command, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import type { DensityRow } from "../../shared/geo-parquet.ts";
 import { cornersOf, polygonOfBox } from "../import/density/box.ts";
+import { writeOut } from "../write-out.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
 import { boxOf, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
-import { writeOut } from "./write-out.ts";
 
 interface DensityOptions extends CallerOptions {
   readonly out: string;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { writeOut } from "../write-out.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { connectStack } from "./stack.ts";
-import { writeOut } from "./write-out.ts";
 
 interface DescribeOptions extends StackOptions {
   readonly out: string;

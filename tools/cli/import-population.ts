@@ -3,7 +3,7 @@ import type { Box } from "../../functions/population-density/cover/box.ts";
 import type { PopulationImport } from "../import/density/population/import-population.ts";
 import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { withProgress } from "./progress.ts";
+import { storedInPart, withProgress } from "./progress.ts";
 import { connectStack, printWhereToLook, usePublishingStack } from "./stack.ts";
 
 /** `ncs import population`: a public grid of residents, as densities of a typical week. */
@@ -77,7 +77,11 @@ async function run(file: string, options: PopulationOptions) {
         isDryRun,
         curveName: options.curve,
         onProgress: ({ read, day }) =>
-          show({ done: read, stage: day === undefined ? "places read" : `places read, storing ${day}` }),
+          show({
+            done: read,
+            stage: day === undefined ? "places read" : `places read, storing ${day}`,
+            stored: day === undefined || isDryRun ? undefined : storedInPart,
+          }),
       }),
     ),
   );

@@ -11,7 +11,7 @@ import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
-import { withProgress } from "./progress.ts";
+import { storedInPart, withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
 import { connectStack, printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
 
@@ -80,7 +80,12 @@ async function importRecords(
       importFile(kind, path, {
         isDryRun,
         onProgress: ({ records, all, isWriting }) =>
-          show({ done: records, all, stage: isWriting ? "of the records written" : "records checked" }),
+          show({
+            done: records,
+            all,
+            stage: isWriting ? "of the records written" : "records checked",
+            stored: isWriting ? "some of the records were stored: import the file again" : undefined,
+          }),
       }),
     ),
   );
@@ -232,7 +237,12 @@ async function importHere(
         ...wanted,
         ...configuredDensities(),
         onProgress: ({ bytes, allBytes, date }) =>
-          show({ done: bytes, all: allBytes, stage: date === undefined ? "read" : `read, storing ${date}` }),
+          show({
+            done: bytes,
+            all: allBytes,
+            stage: date === undefined ? "read" : `read, storing ${date}`,
+            stored: date === undefined ? undefined : storedInPart,
+          }),
       }),
     ),
   );
@@ -248,14 +258,16 @@ async function importDistributed(
     import("../import/density/configured.ts"),
   ]);
   const stateMachineArn = await useDensityImport(outputs);
-  return await withProgress((show) =>
-    importFromBucket({
-      source,
-      ...wanted,
-      ...configuredDensities(),
-      stateMachineArn,
-      onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),
-    }),
+  return await withProgress(
+    (show) =>
+      importFromBucket({
+        source,
+        ...wanted,
+        ...configuredDensities(),
+        stateMachineArn,
+        onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),
+      }),
+    "once it has begun, the import goes on in AWS: see its execution in Step Functions",
   );
 }
 

@@ -76,6 +76,7 @@ async function typed(question: string): Promise<string> {
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_, __, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
     return await terminal.question("");
   } finally {

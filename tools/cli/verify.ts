@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import type { Findings } from "../verify/findings.ts";
 import type { ReportFormat } from "../verify/report.ts";
+import { checkOut, writeOut } from "../write-out.ts";
 import { addressForm, addressIn, type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { type Progress, withProgress } from "./progress.ts";
-import { writeOut } from "./write-out.ts";
 
 interface VerifyOptions extends StackOptions {
   readonly logins?: string;
@@ -69,7 +69,7 @@ export function addVerify(command: Command, print: Print, note: Print): void {
         command.error("error: --sink and --load are of the contract's scenarios, not of --features");
       }
       // A file that cannot be written is reported before the run.
-      if (out !== undefined) await writeOut(out, "");
+      if (out !== undefined) await checkOut(out);
       const findings = await findingsOf(base, options);
       const [{ countsOf }, { report }] = await Promise.all([
         import("../verify/findings.ts"),
@@ -112,5 +112,5 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
     const { usualLoad } = await import("../verify/load.ts");
     const load = options.load ? usualLoad : undefined;
     return await verify({ url, logins: senders, only, sink, load, onProgress });
-  });
+  }, "no report was written, and what was begun at the service stays there");
 }

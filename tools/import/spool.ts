@@ -1,6 +1,6 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
+import { appendTemporary, type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 
 /** So many that a hundred million entries are read 400,000 at a time. */
 const partitionCount = 256;
@@ -41,7 +41,7 @@ export class Spool<Value> {
   #flush(): void {
     for (const [partition, lines] of this.#lines.entries()) {
       if (lines.length === 0) continue;
-      appendFileSync(this.#path(partition), lines.join(""), { mode: 0o600 });
+      appendTemporary(this.#path(partition), lines.join(""));
       this.#written.add(partition);
       lines.length = 0;
     }

@@ -1,9 +1,6 @@
-import { createWriteStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
+import { writeOut } from "../../write-out.ts";
 import { polygonOfBox } from "./box.ts";
 import { csvOf } from "./counted-csv.ts";
 import { geoNamesModel } from "./geonames-model.ts";
@@ -25,8 +22,8 @@ export interface DensityGeneration {
  */
 export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
   const days = modelDays(box, { precision, dates, model: geoNamesModel });
-  await pipeline(Readable.from(csvOf(days)), createWriteStream(out));
-  await writeFile(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
+  await writeOut(out, csvOf(days));
+  await writeOut(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
 }
 
 /** The path of the covered area that belongs to rows. */

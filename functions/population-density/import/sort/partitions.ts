@@ -1,6 +1,6 @@
-import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../../../shared/temporary-folder.ts";
+import { appendTemporary, temporaryFolder } from "../../../../shared/temporary-folder.ts";
 import { Entries, entryBytes } from "../rows/entries.ts";
 
 const entriesRead = 2 ** 15;
@@ -64,7 +64,7 @@ export class Partitions {
         this.#together.copy(count, this.#buffer, start, end);
         count += end - start;
       }
-      appendFileSync(this.#path(partition), this.#together.bytes(0, count));
+      appendTemporary(this.#path(partition), this.#together.bytes(0, count));
     }
     this.#spans.clear();
     this.#buffered = 0;
