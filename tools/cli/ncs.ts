@@ -1,12 +1,17 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { connectionProblem } from "../../shared/aws/connection-problem.ts";
+import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
+import { visibleText } from "../visible-text.ts";
 import type { Print } from "./print.ts";
 
 /** Where a command writes. */
 export interface CommandOutput {
   readonly stdout: (text: string) => void;
+  /** Is for people: characters that a terminal would obey are written out. */
   readonly stderr: (text: string) => void;
+  /** Whether `stdout` is a terminal too, and not a file that gets everything as it is. */
+  readonly isTerminal?: boolean | undefined;
 }
 
 /** Adds options, subcommands and actions to a command. */
@@ -142,7 +147,9 @@ const commands: readonly ListedCommand[] = [
  * @param args the arguments after `ncs`.
  * @returns the exit code: 1 for wrong arguments or a failed command, with the reason on standard error.
  */
-export async function ncs(args: readonly string[], { stdout, stderr }: CommandOutput): Promise<number> {
+export async function ncs(args: readonly string[], output: CommandOutput): Promise<number> {
+  const stderr = (text: string) => output.stderr(visibleText(text));
+  const stdout = (text: string) => output.stdout(output.isTerminal === true ? visibleText(text) : text);
   const program = new Command("ncs")
     .description("Operates a Network Capabilities Service: a deployed stage, or `npm start`.")
     .version(version())
@@ -179,6 +186,8 @@ export async function ncs(args: readonly string[], { stdout, stderr }: CommandOu
 /** What a command that failed says. Most errors say it themselves; those of the AWS SDK are for programmers. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (isFileError(error) && error.message.endsWith(", write"))
+    return `standard output ${unwritable(error.code)}`;
   const problem = connectionProblem(error);
   if (problem !== undefined) return problem.message;
   const isOfAws = "$metadata" in error || "$response" in error;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { websites } from "../../functions/areas.ts";
 import { jsonIn } from "../json-text.ts";
+import { visibleText } from "../visible-text.ts";
 import type { LogSink } from "./lambda/log-sink.ts";
 
 const logLine = z.looseObject({
@@ -34,7 +35,7 @@ export function readableLines(to: LogSink): LogSink {
       const lines = (begun + Buffer.from(chunk as Uint8Array).toString()).split("\n");
       begun = lines.pop() ?? "";
       for (const line of lines) {
-        if (!isMetrics(line) && !isServedFile(line)) to.write(`${readableLine(line)}\n`);
+        if (!isMetrics(line) && !isServedFile(line)) to.write(`${visibleText(readableLine(line))}\n`);
       }
     },
   };

@@ -95,7 +95,7 @@ function textOf(feature: string, url: string, results: readonly Result[]): strin
       status === TestStepResultStatus.SKIPPED
         ? `* not run: ${message}`
         : "* the answer is as the contract says";
-    return `  Scenario: ${scenario}\n    ${step.replaceAll("\n", " ")}\n`;
+    return `  Scenario: ${scenario}\n    ${step.replaceAll(/\s+/g, " ")}\n`;
   });
   return [`Feature: ${feature} of ${url}\n`, ...scenarios].join("\n");
 }

@@ -1,3 +1,4 @@
+import { visibleText } from "../visible-text.ts";
 import { countsOf, type Findings } from "./findings.ts";
 
 /** The form of a report. */
@@ -28,7 +29,9 @@ function textOf(findings: Findings): string {
     }),
     ...findings.skipped.map(({ name, reason }) => `not run  ${name}: ${reason}`),
   ];
-  return [...lines, `${passed} passed, ${failed} failed, ${skipped} not run`].join("\n");
+  // A line end of a provider's text does not begin the line of another scenario.
+  const shown = lines.map((line) => visibleText(line).replaceAll(/\r?\n/g, "\n         "));
+  return [...shown, `${passed} passed, ${failed} failed, ${skipped} not run`].join("\n");
 }
 
 /** https://github.com/testmoapp/junitxml */
@@ -59,6 +62,9 @@ function junitOf(findings: Findings): string {
   ].join("\n");
 }
 
+/** Characters that no document may have, not even as a reference: https://www.w3.org/TR/xml/#charsets */
+const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     "&": "&amp;",
@@ -66,5 +72,7 @@ function escaped(text: string): string {
     ">": "&gt;",
     '"': "&quot;",
   };
-  return text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+  return text
+    .replaceAll(forbidden, "")
+    .replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
 }
