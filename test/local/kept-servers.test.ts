@@ -19,6 +19,7 @@ import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
 import type { LocalTable } from "../../tools/local/template/tables.ts";
+import { canMount, withMounted } from "../support/mounted.ts";
 import { runs } from "../support/sample.ts";
 import { localQueue } from "./use-queue-server.ts";
 
@@ -197,3 +198,56 @@ test("the embedded DynamoDB has indexes that match its items after it was killed
     await closeAll();
   }
 });
+
+const queueModule = new URL("../../tools/local/servers/queue-server.ts", import.meta.url).href;
+
+/** A program that stores one thing after the other until its server tells that it is broken. */
+const filling = (opened: string, store: string) => `
+const [, module, queueModule, folder] = process.argv;
+const onBroken = ({ message }) => {
+  console.log("broken: " + message);
+  process.exit(1);
+};
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+const text = "x".repeat(100_000);
+${opened}
+for (let id = 0; id < 1_000; id++) await ${store}.catch(() => undefined);
+console.log("nothing happened");
+`;
+
+const fillings = {
+  DynamoDB: filling(
+    `
+const { openDatabase, createTables } = await import(module);
+const { DynamoDBClient, PutItemCommand } = await import("@aws-sdk/client-dynamodb");
+const { endpoint } = await openDatabase(undefined, { folder, onBroken });
+await createTables(endpoint, credentials, [${JSON.stringify(table)}]);
+const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });`,
+    'client.send(new PutItemCommand({ TableName: "jobs", Item: { id: { S: String(id) }, text: { S: text } } }))',
+  ),
+  SQS: filling(
+    `
+const { openQueueServer, createQueues, queueClient } = await import(queueModule);
+const { SendMessageCommand } = await import("@aws-sdk/client-sqs");
+const { endpoint } = await openQueueServer(undefined, { folder, onBroken });
+const client = queueClient(endpoint, credentials);
+const QueueUrl = (await createQueues(endpoint, credentials, ${JSON.stringify(queues)})).get("jobs");`,
+    "client.send(new SendMessageCommand({ QueueUrl, MessageBody: text }))",
+  ),
+};
+
+test.runIf(canMount).each(Object.entries(fillings))(
+  "the embedded %s says that it is broken when the disk of its folder is full",
+  async (_, source) => {
+    const run = 'exec "$0" --import tsx/esm --input-type=module -e "$1" "$2" "$3" "$4"';
+    const { code, stdout } = await withMounted(folder.path, "size=1m", run, [
+      process.execPath,
+      source,
+      module,
+      queueModule,
+      folder.path,
+    ]);
+    expect(stdout).toMatch(/broken: .*No space left on device\n$/);
+    expect(code).toBe(1);
+  },
+);

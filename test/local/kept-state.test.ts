@@ -4,6 +4,7 @@ import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { KeptState } from "../../tools/local/kept-state.ts";
+import { canMount, withMounted } from "../support/mounted.ts";
 
 const now = new Date("2026-11-22T12:00:00Z");
 
@@ -103,4 +104,16 @@ test("npm start --keep refuses other data than the folder began with and accepts
   await expect(KeptState.open(folder, "/other")).rejects.toThrow("already has the data of /data");
   const kept = await KeptState.open(folder, "/data");
   await kept.close();
+});
+
+test.runIf(canMount)("npm start --keep names a folder on a read-only disk", async () => {
+  const module = new URL("../../tools/local/kept-state.ts", import.meta.url).href;
+  const source = `
+    const { KeptState } = await import(${JSON.stringify(module)});
+    await KeptState.open(${JSON.stringify(folder)}).catch(({ message }) => console.log(message));
+  `;
+  const { path } = temporary;
+  const run = `mount -o remount,ro ${path}; "$0" --import tsx/esm --input-type=module -e "$1"`;
+  const { stdout } = await withMounted(path, "size=64k", run, [process.execPath, source]);
+  expect(stdout).toBe(`--keep: ${folder} cannot be written: EROFS, the disk of ${folder} is read-only\n`);
 });

@@ -23,6 +23,7 @@ interface DemoServiceOptions
     | "kept"
     | "maxThreadsOf"
     | "logs"
+    | "onBroken"
     | "throttled"
   > {
   readonly port: number;

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { ClassicLevel } from "classic-level";
 import * as z from "zod";
+import { isFileError, unwritable } from "../../shared/import/unreadable.ts";
 import { type StoredSecret, storedSecret } from "./servers/secret-store.ts";
 
 /** Changes whenever folders kept by an earlier version can no longer be read. */
@@ -46,18 +47,18 @@ export class KeptState {
   /**
    * Opens a folder for the exclusive use of this program, creating it if needed.
    * @param data the folder that the user wants to be imported, if any.
-   * @throws {Error} saying what to do if another program uses the folder, or it contains other files.
+   * @throws {Error} saying what to do if another program uses the folder, it cannot be written, or it contains other files.
    */
   static async open(folder: string, data: string | undefined): Promise<KeptState> {
     const service = join(folder, "service");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeWritable(folder);
     if (!existsSync(service) && readdirSync(folder).length > 0) {
       throw new Error(
         `${folder} contains other files: --keep needs an empty folder, or one that it has created`,
       );
     }
     // It holds keys that sign tokens; LevelDB would create it readable by everybody.
-    mkdirSync(service, { recursive: true, mode: 0o700 });
+    makeWritable(service);
     const db = await openAlone(service, folder);
     try {
       const found = await db.get("format");
@@ -101,6 +102,19 @@ export class KeptState {
   /** Releases the folder. */
   async close(): Promise<void> {
     await this.#db.close();
+  }
+}
+
+/** @throws {Error} naming the folder, and why nothing can be kept there. */
+function makeWritable(folder: string): void {
+  let there = folder;
+  while (!existsSync(there)) there = dirname(there);
+  try {
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    throw new Error(`--keep: ${folder} ${unwritable(error.code, folder)}`, { cause: error });
   }
 }
 

@@ -44,6 +44,8 @@ export interface LocalServiceOptions {
   readonly kept?: KeptState | undefined;
   /** Names by which the gateway and the embedded servers can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Told when an embedded server, or what it keeps, can no longer be used; by default a warning. */
+  readonly onBroken?: ((error: Error) => void) | undefined;
   /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
   readonly logs?: LogSink;
   /** Runs when tables, queues, secrets and keys exist, before the port is opened and queues are read. */
@@ -140,7 +142,12 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
     if (rotations === undefined) throw new Error("The functions that rotate secrets have not been started");
     return rotations;
   };
-  const keepSecrets = async () => await kept?.keepSecrets(secrets.stored());
+  const keepSecrets = async () => {
+    await kept?.keepSecrets(secrets.stored()).catch((error: Error) => {
+      options.onBroken?.(error);
+      throw error;
+    });
+  };
   const secretsServer = keep(await openSecretsEndpoint(secrets, begun, keepSecrets, allowedHosts));
   const [databaseEndpoint, { queueEndpoint, template }] = await both(
     openTables(declared, options, keep),
@@ -196,11 +203,11 @@ function batchesAtOnce({ eventSources }: Template, definition: LocalFunction): n
 
 async function openTables(
   template: Template,
-  { environment: shell, kept, allowedHosts }: LocalServiceOptions,
+  { environment: shell, kept, allowedHosts, onBroken }: LocalServiceOptions,
   keep: Keep,
 ): Promise<string> {
   const external = externalEndpoints(shell).database;
-  const { endpoint } = keep(await openDatabase(external, { folder: kept?.tables, allowedHosts }));
+  const { endpoint } = keep(await openDatabase(external, { folder: kept?.tables, allowedHosts, onBroken }));
   await createTables(endpoint, credentialsOf(shell), template.tables);
   return endpoint;
 }
@@ -208,12 +215,14 @@ async function openTables(
 /** Creates the queues and puts their URLs into the template. A template without queues needs no server. */
 async function openQueues(
   template: Template,
-  { environment: shell, kept, allowedHosts }: LocalServiceOptions,
+  { environment: shell, kept, allowedHosts, onBroken }: LocalServiceOptions,
   keep: Keep,
 ) {
   const external = externalEndpoints(shell).queues;
   if (template.queues.length === 0) return { queueEndpoint: external, template };
-  const { endpoint } = keep(await openQueueServer(external, { folder: kept?.queues, allowedHosts }));
+  const { endpoint } = keep(
+    await openQueueServer(external, { folder: kept?.queues, allowedHosts, onBroken }),
+  );
   const urls = await createQueues(endpoint, credentialsOf(shell), template.queues);
   return { queueEndpoint: endpoint, template: template.withQueueUrls(urls) };
 }

@@ -95,6 +95,10 @@ async function serve(
     allowedHosts,
     environment,
     logs,
+    onBroken: (error) => {
+      console.error(whyBroken(kept, error));
+      process.exit(1);
+    },
   });
   isListening = true;
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
@@ -108,6 +112,14 @@ async function serve(
     console.log(nextSteps(service.url, paths, data === demoData));
   }
   return service;
+}
+
+/** What ends the service: it would answer 503 to everything that is to be stored. */
+function whyBroken(kept: KeptState | undefined, { message }: Error): string {
+  return kept === undefined
+    ? `An embedded server has ended: ${message}`
+    : `--keep: ${kept.folder} can no longer be written (${message}). Make room there and start again: what was ` +
+        "acknowledged is kept";
 }
 
 function whatIsKept({ folder, firstStart }: KeptState, data: string): string {

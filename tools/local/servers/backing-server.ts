@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   readonly folder?: string | undefined;
   /** Names by which it can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Told when it has ended by an error, such as that of a full disk; a warning if absent. */
+  readonly onBroken?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function openBackingServer(
   externalEndpoint: string | undefined,
   module: URL,
   name: string,
-  { folder, allowedHosts = [] }: EmbeddedOptions,
+  { folder, allowedHosts = [], onBroken = (error) => process.emitWarning(error) }: EmbeddedOptions,
 ): Promise<BackingServer> {
   if (externalEndpoint !== undefined) return { endpoint: externalEndpoint, close: async () => {} };
   const thread = new Worker(module, {
@@ -50,7 +52,7 @@ export async function openBackingServer(
   const close = () => stopThread(thread);
   try {
     const port = await firstMessage(thread, startMilliseconds, name);
-    thread.on("error", (error) => process.emitWarning(error));
+    thread.on("error", onBroken);
     return { endpoint: `http://127.0.0.1:${port}`, close };
   } catch (error) {
     await close();

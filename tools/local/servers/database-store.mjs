@@ -17,6 +17,7 @@ export function prepareStore(folder) {
   stores.create = (options) => {
     const store = create({ ...options, path: folder });
     db = store.db;
+    if (folder !== undefined) endAtFailedWrite(db);
     writeItemsWhole(db);
     closeIterators(db);
     return store;
@@ -25,6 +26,25 @@ export function prepareStore(folder) {
     await db.open();
     await removeUnfinishedTables(db);
   };
+}
+
+/** After a write that failed, as on a full disk, LevelDB refuses every other: the thread ends by the error. */
+function endAtFailedWrite(db) {
+  const end = (error) =>
+    setImmediate(() => {
+      throw error;
+    });
+  for (const method of ["put", "del", "batch"]) {
+    const write = db[method];
+    db[method] = (...parameters) => {
+      const callback = parameters.at(-1);
+      if (typeof callback !== "function") return write.call(db, ...parameters);
+      return write.call(db, ...parameters.slice(0, -1), (error) => {
+        if (error) end(error);
+        callback(error);
+      });
+    };
+  }
 }
 
 function writeItemsWhole(db) {

@@ -65,6 +65,12 @@ export class KeptMessages {
       const changes = this.#changes;
       this.#changes = [];
       this.#written = this.#written.then(() => this.#db.batch(changes));
+      // LevelDB refuses every other write then: the thread ends by the error.
+      this.#written.catch((error) =>
+        setImmediate(() => {
+          throw error;
+        }),
+      );
     }
     await this.#written;
   }
