@@ -1,8 +1,8 @@
 /** How the page asks the API: says that it does, and lets people cancel, wait and try again. */
 import { announce, html, linksTo } from "./dom.ts";
-import { ApiError } from "./http.ts";
 import { counted, separated } from "./numbers.ts";
 import { allowedPlaces } from "./session.ts";
+import { ApiError } from "./whole-answer.ts";
 
 /** The longest wait that a refusal for too many requests asks for, and that is waited for. */
 const maxWaitSeconds = 90;
@@ -12,8 +12,6 @@ interface Question<Answer> {
   readonly ask: (signal: AbortSignal, say: (text: string) => void) => Promise<Answer>;
   /** Said while the answer is awaited. */
   readonly text?: string;
-  /** What remains true after a failure, such as that the map shows an earlier answer. */
-  readonly afterFailure?: () => string | undefined;
   /** Whether people can cancel. */
   readonly isCancellable?: boolean;
 }
@@ -96,13 +94,11 @@ export class Asking {
   async #refused<Answer>(question: Question<Answer>, error: ApiError): Promise<Answer | undefined> {
     // What the API says is wrong with a request is wrong with it the next time.
     const isWorthAnother = ![400, 403, 404, 409].includes(error.status);
-    const after = question.afterFailure?.();
     return await new Promise((resolve) => {
       const again = () => void this.ask(question).then(resolve);
       this.element.replaceChildren(
         alertBox(
           error,
-          after !== undefined && html("p", { class: "note" }, after),
           error.status === 403 && allowedNote(),
           isWorthAnother && html("button", { type: "button", click: again }, "Try again"),
         ),

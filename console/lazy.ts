@@ -1,5 +1,6 @@
 /** Parts of the page that are loaded when they are first needed. */
 import { html } from "./dom.ts";
+import { ApiError, fetchWhole } from "./whole-answer.ts";
 
 /** Says in the tab that a page was loaded again for new parts, so that it is not loaded again and again. */
 const reloadedFor = "network-capabilities reloaded-for";
@@ -14,7 +15,9 @@ export async function loadPart(place: HTMLElement, load: () => Promise<void>): P
     await load();
     return true;
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    // A part of which only the beginning came is no program; the browser would not ask for it again.
+    const isCutShort = error instanceof SyntaxError;
+    if (!(error instanceof TypeError || isCutShort)) throw error;
     const current = await currentScript();
     if (current !== undefined && current !== ownScript() && markReload(current)) {
       location.reload();
@@ -22,6 +25,7 @@ export async function loadPart(place: HTMLElement, load: () => Promise<void>): P
     }
     return await new Promise((resolve) => {
       const tryAgain = () => {
+        if (isCutShort) return location.reload();
         place.replaceChildren();
         loadPart(place, load).then(resolve);
       };
@@ -44,11 +48,11 @@ function ownScript(): string | undefined {
 /** The script of the page as the service has it now; undefined if it cannot be reached. */
 async function currentScript(): Promise<string | undefined> {
   try {
-    const response = await fetch(document.baseURI, { cache: "no-store", credentials: "omit" });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    return response.ok ? scriptIn(page) : undefined;
+    const { ok, text } = await fetchWhole(document.baseURI, { cache: "no-store", credentials: "omit" });
+    const page = new DOMParser().parseFromString(text, "text/html");
+    return ok ? scriptIn(page) : undefined;
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     return undefined;
   }
 }

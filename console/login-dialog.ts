@@ -1,7 +1,7 @@
 import { demoLogin } from "./demo.ts";
 import { announce, element, html } from "./dom.ts";
-import { ApiError } from "./http.ts";
 import { currentLogin, type Login, logIn, logOut, onLoginChange, useToken } from "./session.ts";
+import { ApiError } from "./whole-answer.ts";
 
 /** Whether there is nothing to see without a login, as on the map; the reference can be read. */
 function isRequired(): boolean {

@@ -249,27 +249,33 @@ class MapView {
    */
   #followForm(): void {
     clearTimeout(this.#pause);
-    const asked = this.#asked;
     const query = this.#form?.form.query();
-    const isOutdated = asked !== undefined && textOf(asked) !== textOf(query);
-    this.#showOutdated(isOutdated, query);
-    if (!isOutdated || query === undefined || sizeOf(query) > askedForByItself) return;
+    const isAskedFor = query !== undefined && sizeOf(query) <= askedForByItself;
+    this.#showOutdated(
+      query,
+      isAskedFor ? "This one is asked for in a moment." : "Show densities to ask for this one.",
+    );
+    if (!isAskedFor || !this.#isOutdatedFor(query)) return;
     this.#pause = setTimeout(
       () => void this.#retrieve(query, { write: pushAddress, folds: false }),
       pauseMilliseconds,
     );
   }
 
-  #showOutdated(isOutdated: boolean, query: Query | undefined): void {
+  /** Whether the numbers on view are not of what the form asks for. */
+  #isOutdatedFor(query: Query | undefined): boolean {
+    return this.#asked !== undefined && textOf(this.#asked) !== textOf(query);
+  }
+
+  /** Dims and names numbers that are not of what the form asks for. @param next how that is asked for */
+  #showOutdated(query: Query | undefined, next = ""): void {
+    const isOutdated = this.#isOutdatedFor(query);
     const { outdated, result } = this.#form ?? {};
     for (const one of [element("timeline"), element("legend"), result])
       one?.toggleAttribute("inert", isOutdated);
     element("map-view").classList.toggle("is-outdated", isOutdated);
     if (isOutdated) this.#answer?.select(undefined);
-    const note =
-      query === undefined || sizeOf(query) > askedForByItself
-        ? "The numbers are of the former request. Show densities to ask for this one."
-        : "The numbers are of the former request. This one is asked for in a moment.";
+    const note = `The numbers are of the former request. ${next}`;
     outdated?.replaceChildren(...(isOutdated ? [html("p", { class: "warning" }, note)] : []));
   }
 
@@ -281,6 +287,7 @@ class MapView {
     clearTimeout(this.#pause);
     const { capabilities, fold } = this.#form ?? {};
     if (capabilities === undefined || fold === undefined) return;
+    this.#showOutdated(query);
     const requests = requestsOf(query);
     const densities = await this.#asking.ask({
       ask: (signal, say) =>
@@ -288,12 +295,10 @@ class MapView {
           if (requests.length > 1) say(`Asking for area ${index + 1} of ${requests.length}…`);
         }),
       isCancellable: true,
-      afterFailure: () =>
-        this.#answer === undefined ? undefined : "The map shows the answer to the former request.",
     });
     if (densities === undefined || this.#form === undefined) return;
-    this.#showOutdated(false, query);
     this.#show(densities, query, capabilities);
+    this.#showOutdated(query);
     const hasCells = densities.geohashes.length > 0;
     fold.describe(query);
     if (hasCells && folds) fold.close();

@@ -155,11 +155,11 @@ class OperationList {
 
 async function readPage(signal: AbortSignal, pageToken?: string): Promise<OperationPage> {
   const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
-  return (await (await callApi(`${path}?${query}`, { signal })).json()) as OperationPage;
+  return (await callApi(`${path}?${query}`, { signal })).json as OperationPage;
 }
 
-async function post(address: string, body: object, signal: AbortSignal): Promise<Response> {
-  return await callApi(address, { method: "POST", body: JSON.stringify(body), signal });
+async function post(address: string, body: object, signal: AbortSignal): Promise<void> {
+  await callApi(address, { method: "POST", body: JSON.stringify(body), signal });
 }
 
 /** The attempts so far, why the last one failed, and when the next one is: `2 attempts, 404 from the sink`. */

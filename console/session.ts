@@ -2,7 +2,8 @@
  * The session of the logged-in user. The browser keeps its token with the tab, so that a reload does not end it, and no
  * longer than the tab. Tabs of the same page share a login while both are open; a logout is for all that share it.
  */
-import { ApiError, fetchFrom, send } from "./http.ts";
+import { type ApiRequest, fetchFrom, send } from "./http.ts";
+import { type Answer, ApiError } from "./whole-answer.ts";
 
 /** The logged-in user and the access token. */
 export interface Login {
@@ -62,11 +63,11 @@ function answerTab(message: TabMessage): void {
 
 /** @throws {ApiError} if the login is refused. */
 export async function logIn(emailaddress: string, password: string): Promise<void> {
-  const response = await send("v3/profile/authenticate", {
+  const { json } = await send("v3/profile/authenticate", {
     method: "POST",
     body: JSON.stringify({ emailaddress, password }),
   });
-  const { Data } = (await response.json()) as {
+  const { Data } = json as {
     readonly Data: { readonly access_token: string; readonly UserProfile: { readonly Username: string } };
   };
   begin({ token: Data.access_token, username: Data.UserProfile.Username });
@@ -130,13 +131,10 @@ function setLogin(next: Login | undefined): void {
  * Calls the API with the token. A 401 ends the session of that token.
  * @throws {ApiError} with the API's error.
  */
-export async function callApi(
-  path: string,
-  { accept = "application/json", ...options }: RequestInit & { readonly accept?: string } = {},
-): Promise<Response> {
+export async function callApi(path: string, request: ApiRequest = {}): Promise<Answer> {
   const token = login?.token ?? "";
   try {
-    return await send(path, { ...options, headers: { authorization: `Bearer ${token}`, accept } });
+    return await send(path, { ...request, headers: { authorization: `Bearer ${token}` } });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) endSession(token);
     throw error;
@@ -144,12 +142,12 @@ export async function callApi(
 }
 
 /** Calls the API with the token, and returns a response of any status. A 401 ends the session of that token. */
-export async function fetchWithToken(path: string, options: RequestInit): Promise<Response> {
+export async function fetchWithToken(path: string, options: RequestInit): Promise<Answer> {
   const token = login?.token ?? "";
   const headers = { ...options.headers, authorization: `Bearer ${token}` };
-  const response = await fetchFrom(path, { ...options, headers });
-  if (response.status === 401) endSession(token);
-  return response;
+  const answer = await fetchFrom(path, { ...options, headers });
+  if (answer.status === 401) endSession(token);
+  return answer;
 }
 
 /** Where a scope leads on this page. */

@@ -20,7 +20,7 @@ export function webhookSecrets(): HTMLElement {
   const [created, list] = [html("div", { "aria-live": "polite" }), html("ul", { class: "plain" })];
   const ask = async (method: string, address = path) =>
     await asking.ask({
-      ask: async (signal) => (await (await callApi(address, { method, signal })).json()) as unknown,
+      ask: async (signal) => (await callApi(address, { method, signal })).json,
     });
   const show = (answer: unknown) => {
     if (answer === undefined) return;

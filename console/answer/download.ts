@@ -1,5 +1,4 @@
 import { saveFile } from "../dom.ts";
-import { ApiError } from "../http.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { callApi } from "../session.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
@@ -28,19 +27,18 @@ export function formatsFor(requests: readonly DensityRequest[]): Format[] {
 
 /**
  * Repeats requests in another format, and saves their answers as one file.
- * @throws {ApiError} if the API refuses the request, or does not support the format.
+ * @throws {ApiError} as {@link retrieveAs} does.
  */
-export async function download(format: Format, requests: readonly DensityRequest[]): Promise<void> {
+export async function download(
+  format: Format,
+  requests: readonly DensityRequest[],
+  signal: AbortSignal,
+): Promise<void> {
   const { accept, query, extension, combine } = formats[format];
-  const answers = await retrieveAs(accept, requests, query);
-  const [first, ...others] = answers;
-  if (first === undefined) return;
-  const texts = () => Promise.all(answers.map((answer) => answer.text()));
-  const content =
-    others.length === 0 || combine === undefined
-      ? first
-      : new Blob([combine(await texts())], { type: accept });
-  saveDensities(requests, extension, content);
+  const answers = await retrieveAs(accept, requests, signal, query);
+  const [first = "", ...others] = answers;
+  const content = others.length === 0 || combine === undefined ? first : combine(answers);
+  saveDensities(requests, extension, new Blob([content], { type: accept }));
 }
 
 /** Saves a file under a name with the start of what it has. */
@@ -50,27 +48,19 @@ export function saveDensities(requests: readonly DensityRequest[], extension: st
 
 /**
  * Repeats requests in a media type, one after the other.
- * @throws {ApiError} if the API refuses the request, or does not support the media type.
+ * @throws {ApiError} if the API refuses a request, or an answer is not whole.
  */
 export async function retrieveAs(
   accept: string,
   requests: readonly DensityRequest[],
+  signal: AbortSignal,
   query = "",
-): Promise<Blob[]> {
-  const answers: Blob[] = [];
-  for (const request of requests) answers.push(await answerAs(accept, query, request));
-  return answers;
-}
-
-async function answerAs(accept: string, query: string, request: DensityRequest): Promise<Blob> {
-  const response = await callApi(retrievalPath + query, {
-    method: "POST",
-    body: JSON.stringify(request),
-    accept,
-  });
-  const type = response.headers.get("content-type") ?? "";
-  if (!type.startsWith(accept)) {
-    throw new ApiError(response.status, "FORMAT", `This stage does not answer as ${accept}.`);
+): Promise<string[]> {
+  const answers: string[] = [];
+  for (const request of requests) {
+    const body = JSON.stringify(request);
+    const { text } = await callApi(retrievalPath + query, { method: "POST", body, accept, signal });
+    answers.push(text);
   }
-  return await response.blob();
+  return answers;
 }

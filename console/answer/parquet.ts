@@ -7,11 +7,10 @@ import { retrieveAs, saveDensities } from "./download.ts";
 
 /**
  * Saves the cells of all hours, a row each, as `ncs density` does.
- * @throws {ApiError} if the API refuses a request.
+ * @throws {ApiError} as {@link retrieveAs} does.
  */
-export async function saveParquet(requests: readonly DensityRequest[]): Promise<void> {
-  const answers = await retrieveAs("application/x-ndjson", requests);
-  const rows = combineRows(await Promise.all(answers.map((answer) => answer.text())));
+export async function saveParquet(requests: readonly DensityRequest[], signal: AbortSignal): Promise<void> {
+  const rows = combineRows(await retrieveAs("application/x-ndjson", requests, signal));
   const type = "application/vnd.apache.parquet";
   saveDensities(requests, "parquet", new Blob([geoParquetOf(rows, rectangleOf)], { type }));
 }

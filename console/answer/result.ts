@@ -1,10 +1,11 @@
 /** The summary of an answer, with actions. */
 
+import { Asking } from "../asking.ts";
 import { copyLink } from "../copy.ts";
 import { html } from "../dom.ts";
-import { ApiError, apiUrl } from "../http.ts";
+import { apiUrl } from "../http.ts";
 import { loadPart } from "../lazy.ts";
-import { counted, separated, whole } from "../numbers.ts";
+import { counted, whole } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { qualityText } from "./basis.ts";
@@ -110,25 +111,18 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
   return { elements, showHour };
 }
 
-/** Buttons for downloads and programs, and the error of a failed download. */
+/** Buttons for downloads and programs, and what is to be said of a download. */
 function actions(requests: readonly DensityRequest[], savePicture: () => void): HTMLElement[] {
-  const problem = html("p", { class: "problem", role: "alert" });
+  const asking = new Asking();
   const unloaded = html("div");
   const parquet = () =>
     loadPart(unloaded, async () => {
       const { saveParquet } = await import("./parquet.ts");
-      await saying(() => saveParquet(requests));
+      await ask((signal) => saveParquet(requests, signal));
     });
-  const save = (format: Format) => saying(() => download(format, requests));
-  const saying = async (saveFile: () => Promise<void>) => {
-    problem.textContent = "";
-    try {
-      await saveFile();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      problem.textContent = separated(error.message);
-    }
-  };
+  const save = (format: Format) => ask((signal) => download(format, requests, signal));
+  const ask = async (saveFile: (signal: AbortSignal) => Promise<void>) =>
+    await asking.ask({ ask: saveFile, text: "Asking for the file…", isCancellable: true });
   const buttons = html(
     "div",
     { class: "row" },
@@ -148,5 +142,5 @@ function actions(requests: readonly DensityRequest[], savePicture: () => void): 
     html("button", { type: "button", click: () => void copyLink() }, "Copy link"),
     html("button", { type: "button", click: savePicture }, "PNG"),
   );
-  return [buttons, problem, unloaded];
+  return [buttons, asking.element, unloaded];
 }

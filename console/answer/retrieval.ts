@@ -22,14 +22,13 @@ export async function retrieveDensities(
   for (const [index, request] of requests.entries()) {
     onNext(index);
     const body = JSON.stringify(request);
-    const response = await callApi(retrievalPath, {
+    const { headers, json } = await callApi(retrievalPath, {
       method: "POST",
       body,
       accept: "application/geo+json",
       signal,
     });
-    const bases = parseBases(response.headers.get("x-density-basis"));
-    answers.push({ body: (await response.json()) as DensityBody, bases });
+    answers.push({ body: json as DensityBody, bases: parseBases(headers.get("x-density-basis")) });
   }
   return parseDensities(answers, week);
 }

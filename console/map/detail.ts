@@ -3,27 +3,28 @@ import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
 import { assetUrl, urlOfAsset } from "../assets.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import type { City } from "../request/regions.ts";
+import { ApiError, fetchWhole, successful } from "../whole-answer.ts";
 import { empty, type Position } from "./geojson.ts";
 import { squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";
 
 /** The pieces of the ground around what is covered; nothing where they cannot be loaded. */
 export async function detailAround(coverage: Coverage): Promise<FeatureCollection> {
-  const index = await jsonOf<Readonly<Record<string, string>>>(assetUrl("pieces"));
+  const index = await readAsset<Readonly<Record<string, string>>>(assetUrl("pieces"));
   const names = squaresAround(coverage).flatMap((square) => index?.[square] ?? []);
-  const pieces = await Promise.all(names.map((name) => jsonOf<FeatureCollection>(urlOfAsset(name))));
+  const pieces = await Promise.all(names.map((name) => readAsset<FeatureCollection>(urlOfAsset(name))));
   return { ...empty, features: pieces.flatMap((piece) => piece?.features ?? []) };
 }
 
 /** The cities of the world's overview, and those of pieces. */
 export async function citiesAround(detail: FeatureCollection): Promise<City[]> {
-  const overview = await jsonOf<FeatureCollection>(assetUrl("places"));
+  const overview = await readAsset<FeatureCollection>(assetUrl("places"));
   return [...(overview?.features ?? []), ...detail.features].filter(isCity).map(cityOf);
 }
 
 /** The land of the world, as rings; none where it cannot be loaded. */
 export async function landRings(): Promise<Position[][]> {
-  const outlines = await jsonOf<FeatureCollection>(assetUrl("outlines"));
+  const outlines = await readAsset<FeatureCollection>(assetUrl("outlines"));
   return (outlines?.features ?? []).flatMap(({ geometry }) =>
     geometry.type === "Polygon" ? (geometry.coordinates as Position[][]) : [],
   );
@@ -43,12 +44,11 @@ function cityOf(feature: Feature<Geometry>): City {
 }
 
 /** An asset as JSON; undefined where it cannot be loaded, as after a deployment: the map is drawn without it. */
-async function jsonOf<Content>(url: string): Promise<Content | undefined> {
+async function readAsset<Content>(url: string): Promise<Content | undefined> {
   try {
-    const response = await fetch(url, { credentials: "omit" });
-    return response.ok ? ((await response.json()) as Content) : undefined;
+    return successful(await fetchWhole(url, { credentials: "omit" })).json as Content;
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     return undefined;
   }
 }

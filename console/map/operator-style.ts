@@ -1,6 +1,7 @@
 /** The operator's own map: a MapLibre style, or an archive of tiles in the scheme of Protomaps. */
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
 import { themeColours } from "../theme.ts";
+import { fetchWhole, jsonOf } from "../whole-answer.ts";
 import { archiveLayers } from "./archive-layers.ts";
 
 /** Whether an address is that of an archive of tiles, not of a style. */
@@ -15,10 +16,10 @@ export function isArchive(address: string): boolean {
  */
 export async function operatorStyle(address: string): Promise<StyleSpecification> {
   if (isArchive(address)) return await archiveStyle(address);
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`The status is ${response.status}.`);
-  const text = await response.text();
-  const style: unknown = JSON.parse(text);
+  const { ok, status, text } = await fetchWhole(address, {}, "Its host");
+  if (!ok) throw new Error(`The status is ${status}.`);
+  // Hosts of plain files may not call it JSON.
+  const style = jsonOf(text);
   if (typeof style !== "object" || style === null) throw new Error("It is not a MapLibre style.");
   if (text.includes('"pmtiles://')) await readArchives();
   return style as StyleSpecification;
@@ -35,7 +36,10 @@ async function readArchives() {
 async function archiveStyle(address: string): Promise<StyleSpecification> {
   const { PMTiles, protocol } = await readArchives();
   const archive = new PMTiles(address);
-  await archive.getHeader();
+  await archive.getHeader().catch((error) => {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error("Its host cannot be reached, or its answer broke off.", { cause: error });
+  });
   protocol.add(archive);
   return {
     version: 8,

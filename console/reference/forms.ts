@@ -1,12 +1,12 @@
 /** Small forms for the operations that need no map: what they do shows without knowing JSON. */
 import { html } from "../dom.ts";
-import { errorOf } from "../http.ts";
+import { successful } from "../whole-answer.ts";
 import { answerTable } from "./answer-table.ts";
 import { bodyFields } from "./body-fields.ts";
 import { type ApiDocument, type Endpoint, type Group, resolve, type Schema } from "./document.ts";
 import { exampleDraft } from "./draft.ts";
 import type { OpeningSection } from "./opening.ts";
-import { jsonOf, type KnownValues, sending } from "./sending.ts";
+import { type KnownValues, sending } from "./sending.ts";
 import { titled } from "./titled.ts";
 
 /** The operations that have a form: what its button says, and the members of the body that have fields. */
@@ -47,10 +47,9 @@ function operationForm(document: ApiDocument, endpoint: Endpoint, known: KnownVa
   const { operationId, summary, requestBody } = endpoint.operation;
   const { action = "Send", only = [] } = forms[operationId] ?? {};
   const draft = exampleDraft(document, endpoint);
-  const { element, send, button } = sending(draft, known, async ({ response, text }) => {
-    if (!response.ok) throw errorOf(response, text);
-    return [answerTable(summary, jsonOf(text))];
-  });
+  const { element, send, button } = sending(draft, known, (sent) => [
+    answerTable(summary, successful(sent).json),
+  ]);
   const media = requestBody?.content["application/json"];
   const schema = media === undefined ? {} : resolve<Schema>(document, media.schema);
   const fields = bodyFields(document, schema, draft.body, {

@@ -3,9 +3,11 @@
  * kB compressed. Scalar, Stoplight Elements and Redoc take 560 kB and more; Redoc and RapiDoc need inline styles, which
  * the page's policy refuses; none has programs with a typed client.
  */
+import { Asking } from "../asking.ts";
 import { element, html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
 import { onLoginChange } from "../session.ts";
+import { fetchWhole, successful } from "../whole-answer.ts";
 import { choice } from "./choice.ts";
 import { codeCard } from "./code-card.ts";
 import { contents, followScrolling } from "./contents.ts";
@@ -20,13 +22,10 @@ import { titled } from "./titled.ts";
 /** Shows the reference. */
 export async function showReference(): Promise<void> {
   const place = element("reference");
-  const document = await readDocument();
-  if (document === undefined) {
-    place.replaceChildren(
-      html("p", { class: "message" }, "The service cannot be reached. Load the page again."),
-    );
-    return;
-  }
+  const asking = new Asking();
+  place.replaceChildren(html("div", { class: "message" }, asking.element));
+  const document = await asking.ask({ ask: readDocument, text: "Reading the reference…" });
+  if (document === undefined) return;
   const groups = groupsOf(document);
   const choices: SharedChoices = { language: choice("curl"), known: choice({}) };
   const forms = formsSection(document, groups, choices.known);
@@ -55,15 +54,10 @@ async function nextFrame(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
-/** Reads the OpenAPI document without aliases; undefined if the service does not answer. */
-async function readDocument(): Promise<ApiDocument | undefined> {
-  try {
-    const response = await fetch(apiUrl("openapi.json?aliases=false"), { credentials: "omit" });
-    return response.ok ? ((await response.json()) as ApiDocument) : undefined;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return undefined;
-  }
+/** Reads the OpenAPI document without aliases. */
+async function readDocument(signal: AbortSignal): Promise<ApiDocument> {
+  const answer = await fetchWhole(apiUrl("openapi.json?aliases=false"), { credentials: "omit", signal });
+  return successful(answer).json as ApiDocument;
 }
 
 /** The heading of an area, with the addresses of its operations. */

@@ -4,16 +4,15 @@ import { announce, html } from "../dom.ts";
 import { fetchFrom } from "../http.ts";
 import { askForLogin } from "../login-dialog.ts";
 import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
+import { type Answer, successful } from "../whole-answer.ts";
 import type { Choice } from "./choice.ts";
 import { type Draft, snippetOf } from "./draft.ts";
 
 /** Values of parameters of paths that responses have brought, by the name of the parameter. */
 export type KnownValues = Choice<Readonly<Record<string, string>>>;
 
-/** A response with its body. */
-export interface Sent {
-  readonly response: Response;
-  readonly text: string;
+/** A response, and how long it took. */
+export interface Sent extends Answer {
   readonly milliseconds: number;
 }
 
@@ -53,9 +52,9 @@ export function sending(
     };
     const answer = await asking.ask({ ask, text: "Sending…", isCancellable: true });
     if (answer === undefined) return;
-    announce(`The response is ${answer.sent.response.status}.`);
+    announce(`The response is ${answer.sent.status}.`);
     // What a deletion leaves is not what the next one is meant for.
-    if (draft.endpoint.method !== "DELETE") known.set({ ...known.get(), ...idsIn(jsonOf(answer.sent.text)) });
+    if (draft.endpoint.method !== "DELETE") known.set({ ...known.get(), ...idsIn(answer.sent.json) });
     shown.replaceChildren(...answer.elements);
   };
   onLoginChange((login) => {
@@ -91,24 +90,14 @@ function sendButton(draft: Draft, action: string, attributes: { click?: () => vo
 async function sendDraft(draft: Draft, signal: AbortSignal): Promise<Sent> {
   const { url, method, headers = {}, body } = snippetOf(draft, undefined);
   const start = performance.now();
-  const response = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
+  const answer = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal,
   });
-  const text = await response.text();
-  return { response, text, milliseconds: Math.round(performance.now() - start) };
-}
-
-/** A body that is JSON; undefined for any other. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const milliseconds = Math.round(performance.now() - start);
+  return { ...(answer.ok ? successful(answer, draft.mediaTypes) : answer), milliseconds };
 }
 
 /** The ids in a body, or in the first member of a list in it. */

@@ -1,10 +1,11 @@
 /** The form that changes the request of an operation, and sends it. */
 import { html } from "../dom.ts";
+import { jsonOf } from "../whole-answer.ts";
 import { bodyFields, isFlat } from "./body-fields.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type ApiResponse, type Parameter, resolve, type Schema } from "./document.ts";
 import type { Draft } from "./draft.ts";
-import { jsonOf, type KnownValues, type Sent, sending } from "./sending.ts";
+import { type KnownValues, type Sent, sending } from "./sending.ts";
 import { labelled, valueField } from "./value-field.ts";
 
 /** How much of a response the page shows. */
@@ -114,9 +115,8 @@ function jsonField(draft: Draft, onChange: () => void): HTMLElement {
 function responseCard(
   document: ApiDocument,
   { endpoint }: Draft,
-  { response, text, milliseconds }: Sent,
+  { status, statusText, ok, headers, text, json, milliseconds }: Sent,
 ): HTMLElement {
-  const { status, statusText, ok, headers } = response;
   const title = `${status} ${statusText} · ${milliseconds} ms`;
   const card = codeCard("Response", html("span", { class: ok ? "status ok" : "status failed" }, title));
   const documented = endpoint.operation.responses[status];
@@ -126,8 +126,7 @@ function responseCard(
     return value === null ? [] : [html("dt", {}, name), html("dd", {}, value)];
   });
   card.text.before(html("dl", { class: "response-headers", "aria-label": "Headers" }, ...named));
-  const body = jsonOf(text);
-  const shown = body === undefined ? text : JSON.stringify(body, null, 2);
+  const shown = json === undefined ? text : JSON.stringify(json, null, 2);
   const rest = shown.length - shownCharacters;
   card.show(
     rest <= 0

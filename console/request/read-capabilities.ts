@@ -3,5 +3,5 @@ import type { Capabilities } from "./capabilities.ts";
 
 /** Reads the API's capabilities. */
 export async function readCapabilities(): Promise<Capabilities> {
-  return (await (await callApi("populationdensitydata/capabilities")).json()) as Capabilities;
+  return (await callApi("populationdensitydata/capabilities")).json as Capabilities;
 }
