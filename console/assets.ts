@@ -1,6 +1,6 @@
 /** Hashed names of the assets that are loaded on demand; `tools/build-console.ts` sets them. */
 declare const assetNames: Readonly<
-  Record<"mapShared" | "mapWorker" | "outlines" | "places" | "pieces" | "icon" | "licences", string>
+  Record<"mapShared" | "mapWorker" | "outlines" | "places" | "pieces" | "icon", string>
 >;
 
 /** The URL of an asset. */

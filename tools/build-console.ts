@@ -1,13 +1,15 @@
 /** Makes the console's pages and assets from `console/` and the libraries that it uses. */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import { groundPieces } from "./console/ground-pieces.ts";
+import { licencesOf, nameOf, packagesIn, packagesOf } from "./console/licences.ts";
 import { outlines } from "./console/outlines.ts";
 import { places } from "./console/places.ts";
 
@@ -52,18 +54,19 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
     places: assetOf("places.json", await places()),
     pieces: assetOf("pieces.json", JSON.stringify(index)),
     icon: assetOf("icon.svg", await readFile(join(sources, "icon.svg"), "utf8")),
-    licences: assetOf("licences.txt", await licences()),
   };
   const names = Object.fromEntries(Object.entries(others).map(([key, { name }]) => [key, name]));
   const bundled = await bundlePage(map, names);
-  const assets = [...Object.values(others), ...pieces.values(), ...bundled];
+  const packages = new Set([...bundled.packages, ...map.packages, packageOf("world-atlas/package.json")]);
+  const licences = assetOf("licences.txt", await licencesOf([...packages]));
+  const assets = [...Object.values(others), licences, ...pieces.values(), ...bundled.assets];
   const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
   const page = (await readFile(join(sources, "index.html"), "utf8"))
     .replace("{style}", entry(/^main-\w+\.css$/))
     .replace("{darkStyle}", entry(/^dark-\w+\.css$/))
     .replace("{script}", entry(/^main-\w+\.js$/))
     .replaceAll("{icon}", others.icon.name)
-    .replace("{licences}", others.licences.name);
+    .replace("{licences}", licences.name);
   const types = Object.fromEntries(assets.map(({ name }) => [name, mediaTypes[extname(name)]]));
   const compressed = assets.map(async ({ name, text }): Promise<[string, Buffer]> => {
     return [`assets/${name}.gz`, await promisify(gzip)(text, { level: constants.Z_BEST_COMPRESSION })];
@@ -76,9 +79,15 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   ]);
 }
 
+interface BundledPage {
+  readonly assets: readonly Asset[];
+  /** The folders of the packages in it. */
+  readonly packages: readonly string[];
+}
+
 /** Bundles the scripts and the style sheet of the pages; what is not needed at once is in files of its own. */
-async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string>>): Promise<Asset[]> {
-  const { outputFiles } = await build({
+async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string>>): Promise<BundledPage> {
+  const { outputFiles, metafile } = await build({
     entryPoints: [
       { in: join(sources, "main.ts"), out: "main" },
       { in: join(sources, "styles/dark.css"), out: "dark" },
@@ -87,6 +96,7 @@ async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     write: false,
+    metafile: true,
     bundle: true,
     splitting: true,
     minify: true,
@@ -98,7 +108,8 @@ async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string
     define: { assetNames: JSON.stringify(names) },
     plugins: [mapPlugin(map)],
   });
-  return outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+  const assets = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+  return { assets, packages: packagesIn(metafile) };
 }
 
 /** The three modules of MapLibre's distribution. */
@@ -108,6 +119,8 @@ interface MapLibrary {
   readonly worker: Asset;
   /** The factory of the module that the page uses. */
   readonly factory: string;
+  /** The folders of the packages in its distribution, itself included. */
+  readonly packages: readonly string[];
 }
 
 /**
@@ -117,7 +130,8 @@ interface MapLibrary {
  * @throws {Error} when the distribution has another form than that of the version this was written for.
  */
 async function mapLibrary(): Promise<MapLibrary> {
-  const text = await readFile(require.resolve("maplibre-gl/dist/maplibre-gl.js"), "utf8");
+  const file = require.resolve("maplibre-gl/dist/maplibre-gl.js");
+  const text = await readFile(file, "utf8");
   const factoryOf = (name: string, parameters: string): string => {
     const start = `define("${name}",[${parameters}],`;
     const line = text.split("\n").find((candidate) => candidate.startsWith(start));
@@ -139,6 +153,7 @@ async function mapLibrary(): Promise<MapLibrary> {
       `${worker}(${factoryOf("worker", '"./shared"')})(globalThis.mapShared);`,
     ),
     factory: factoryOf("index", '"exports","./shared"'),
+    packages: await packagesInDistribution(file),
   };
 }
 
@@ -155,21 +170,16 @@ function mapPlugin({ shared, factory }: MapLibrary): Plugin {
   };
 }
 
-/** What is in the assets, with the text of its licence: minified files have none. */
-async function licences(): Promise<string> {
-  const files = {
-    "MapLibre GL JS": "maplibre-gl/LICENSE.txt",
-    "hyparquet-writer": "hyparquet-writer/LICENSE",
-    marked: "marked/LICENSE",
-    "world-atlas, made of Natural Earth": "world-atlas/LICENSE",
-    "topojson-simplify": "topojson-simplify/LICENSE",
-    "robust-predicates": "robust-predicates/LICENSE",
-  };
-  const texts = await Promise.all(
-    Object.entries(files).map(async ([name, file]) => {
-      const path = join(fileURLToPath(new URL("../node_modules/", import.meta.url)), file);
-      return `${name}\n\n${(await readFile(path, "utf8")).trim()}\n`;
-    }),
-  );
-  return texts.join("\n----\n\n");
+/** The packages that a file was bundled from by its authors, as its source map says. */
+async function packagesInDistribution(file: string): Promise<string[]> {
+  const { sources } = JSON.parse(await readFile(`${file}.map`, "utf8")) as { readonly sources: string[] };
+  const bundled = packagesOf(sources.map((source) => join(dirname(file), source)));
+  // Their folders at the authors' are below the package; npm may have put them next to it.
+  const modules = dirname(packageOf("maplibre-gl/package.json"));
+  return bundled.map((folder) => (existsSync(folder) ? folder : join(modules, nameOf(folder))));
+}
+
+/** The folder of the package that a file is in. */
+function packageOf(file: string): string {
+  return packagesOf([require.resolve(file)])[0] ?? "";
 }
