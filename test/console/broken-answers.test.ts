@@ -1,0 +1,114 @@
+/** The page behind a proxy that cuts answers at half, in a real browser, for `npm run test:all`. */
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
+import {
+  type ConsolePage,
+  cellsDrawn,
+  chromium,
+  isWanted,
+  logIn,
+  openConsole,
+  openForm,
+  patience,
+  useConsole,
+} from "./console-page.ts";
+
+const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
+
+const brokenOff = "The answer broke off before its end.";
+const notTheService = "Something other than the service answered, such as the login page of a network.";
+
+describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, () => {
+  const used = useConsole();
+  let proxy: CuttingProxy;
+  let map: ConsolePage;
+  beforeAll(async () => {
+    proxy = await openCuttingProxy(used.service.url);
+    map = await openConsole(used.browser, proxy.url);
+    await logIn(map.page);
+    await cellsDrawn(map.page);
+  }, 2 * patience);
+  afterAll(async () => await proxy?.close());
+
+  test("an answer of the map that is cut leaves the former one there, says so, and comes once it is tried again", async () => {
+    const { page } = map;
+    const before = await page.textContent("#timeline .people");
+    await openForm(page);
+    proxy.damage("cut", "/retrieve");
+
+    await page.getByLabel("Example", { exact: true }).last().selectOption("Part-Dieu station");
+
+    const notice = page.locator(".notice");
+    await notice.getByText(brokenOff).waitFor();
+    expect(await notice.textContent()).toContain("The numbers are of the former request.");
+    expect(await notice.textContent()).not.toMatch(/in a moment|Asking/);
+    expect(await page.textContent("#timeline .people")).toBe(before);
+    await tryAgain(notice);
+    await page.waitForSelector(".result:not([inert])");
+    expect(await page.textContent("#timeline .people")).not.toBe(before);
+    expectNoUncaught(map);
+  });
+
+  test("a file of which half arrives is not saved, and is once it is tried again", async () => {
+    const { page } = map;
+    const result = page.locator(".result");
+    const saved: string[] = [];
+    page.on("download", (download) => saved.push(download.suggestedFilename()));
+    proxy.damage("half", "/retrieve");
+
+    await result.getByRole("button", { name: "GeoJSON", exact: true }).click();
+
+    await result.getByText(brokenOff).waitFor();
+    expect(saved).toEqual([]);
+    const downloading = page.waitForEvent("download");
+    await tryAgain(result);
+    expect((await downloading).suggestedFilename()).toMatch(/\.geojson$/);
+    expect(await result.getByText(brokenOff).count()).toBe(0);
+    expectNoUncaught(map);
+  });
+
+  test("operations of which a network's login page comes instead say so, and are listed once they are tried again", async () => {
+    const { page } = map;
+    const panel = page.locator("details", { hasText: "Your operations" });
+    proxy.damage("portal", "/operations");
+
+    await page.getByText("Your operations").click();
+
+    await panel.getByText(notTheService).waitFor();
+    await tryAgain(panel);
+    await panel.locator("li").first().waitFor();
+    expectNoUncaught(map);
+  });
+
+  test("the reference whose document is cut says so, is there once it is tried again, and says so of a response", async () => {
+    proxy.damage("cut", "/openapi.json");
+    const opened = await openConsole(used.browser, `${proxy.url}/reference`);
+    const { page } = opened;
+
+    await page.getByText(brokenOff).waitFor();
+    await tryAgain(page.locator("#reference"));
+    const form = page.locator("#form-retrieveQosProfiles");
+    await form.waitFor();
+    await page.click("#account button");
+    await logIn(page);
+    proxy.damage("portal", "/retrieve-qos-profiles");
+    await form.getByRole("button", { name: "List profiles" }).click();
+    await form.getByText(notTheService).waitFor();
+    await tryAgain(form);
+    await form.getByRole("table").waitFor();
+    expectNoUncaught(opened);
+    await page.context().close();
+  });
+
+  /** Lets answers pass, and tries again. */
+  async function tryAgain(place: Locator): Promise<void> {
+    proxy.damage();
+    await place.getByRole("button", { name: "Try again" }).click();
+  }
+});
+
+/** Expects no error but those of the browser's that it names itself, of answers that did not arrive. */
+function expectNoUncaught({ problems }: ConsolePage): void {
+  expect(problems.filter((problem) => !problem.startsWith("Failed to load resource"))).toEqual([]);
+}
