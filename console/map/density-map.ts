@@ -8,6 +8,7 @@ import { element, html } from "../dom.ts";
 import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import { onThemeChange, themeColours } from "../theme.ts";
+import { attributionControl } from "./attribution.ts";
 import { CellSource } from "./cell-source.ts";
 import {
   areaRing,
@@ -152,11 +153,13 @@ async function loadedMap(container: HTMLElement, { style, isBase }: Ground): Pro
     maxPitch: 0,
     dragRotate: false,
     pitchWithRotate: false,
-    attributionControl: isBase ? false : { compact: true },
+    attributionControl: false,
     fadeDuration: 0,
     // Where the page scrolls around the map, one finger scrolls the page and two move the map.
     cooperativeGestures: matchMedia("(max-width: 759px)").matches,
   });
+  // Before its sources tell whose they are.
+  if (!isBase) map.addControl(attributionControl(), "bottom-right");
   map.touchZoomRotate.disableRotation();
   map.addControl(new maplibregl.NavigationControl({ showCompass: false }), "top-right");
   map.addControl(new maplibregl.ScaleControl({ maxWidth: 120 }), "top-left");

@@ -34,7 +34,8 @@ function drawStrip(context: CanvasRenderingContext2D, width: number, top: number
   const hour = document.querySelector("#timeline .hour")?.parentElement?.textContent ?? "";
   context.fillText(`${hour} · ${heading}`, gap, top + 24);
   context.font = `12px ${font}`;
-  const credits = element("base-map-credits").textContent ?? "";
+  const named = document.querySelector(".maplibregl-ctrl-attrib-inner") ?? element("base-map-credits");
+  const credits = named.textContent ?? "";
   context.fillText(`${sources} · ${credits}`, gap, top + 46);
   drawColours(context, width, top);
 }

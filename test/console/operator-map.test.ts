@@ -54,6 +54,39 @@ describe.skipIf(chromium === undefined || !isWhole)("the operator's map", () => 
     },
   );
 
+  test("of attributions in a style, TileJSON and GeoJSON, the page has texts and links to the web, and stays where it is", {
+    timeout: 2 * patience,
+  }, async () => {
+    const { page, problems, requests } = await openWithMap("marked-up.json");
+    await logIn(page);
+    await cellsDrawn(page);
+    const named = page.locator(".maplibregl-ctrl-attrib-inner");
+    await expect.poll(() => named.textContent(), { timeout: patience }).toContain("© GeoJSON");
+
+    const elements = await named.evaluate((element) =>
+      [...element.querySelectorAll("*")].map(({ tagName, attributes }) => [
+        tagName,
+        ...[...attributes].map(({ name, value }) => `${name}=${value}`),
+      ]),
+    );
+
+    const link = (href: string) => ["A", `href=${href}`, "target=_blank", "rel=noopener noreferrer"];
+    expect(elements.toSorted()).toEqual([
+      link("http://tiles.example/"),
+      link("https://style.example/a?b=1&c=2"),
+    ]);
+    expect((await named.textContent())?.split(" | ").toSorted()).toEqual([
+      "© GeoJSON",
+      "© Style & <b>sons</b>, here, there",
+      "© TileJSON, Tiles",
+    ]);
+    await page.waitForTimeout(1_500);
+    expect(new URL(page.url()).origin).toBe(new URL(service.url).origin);
+    expect(requests.filter(({ url }) => url.includes("moved"))).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test.each([
     ["is missing", "missing.json", "The status is 404."],
     ["is no style but names tiles", "tiles.json", "It is not a valid style: "],
@@ -124,6 +157,8 @@ async function startMapHost(): Promise<MapHost> {
     const files = new Map([
       ["/style.json", Buffer.from(JSON.stringify(styleAt(origin)))],
       ["/city.pmtiles", archive],
+      ["/marked-up.json", Buffer.from(JSON.stringify(markedUpAt(origin)))],
+      ["/tilejson.json", Buffer.from(JSON.stringify(tileJsonAt(origin)))],
       ["/tiles.json", Buffer.from(JSON.stringify({ tilejson: "3.0.0", tiles: [`${origin}/{z}/{x}/{y}`] }))],
     ]);
     const path = request.url ?? "";
@@ -170,6 +205,35 @@ function styleAt(origin: string) {
       },
     ],
   };
+}
+
+/** Markup that shows a picture, runs a script, or moves the page away, where it is parsed as such. */
+const harmful =
+  `<meta http-equiv="refresh" content="0;url=/moved"><img src="/moved" onerror="location='/moved'">
+  <form><input name="closest"><input name="childNodes"><style>p { color: red }</style><script>location = "/moved"</script>
+  <iframe src="/moved"></iframe><svg onload="location='/moved'"></svg></form>`.replaceAll(/\s*\n\s*/g, "");
+
+/** A style whose sources say in markup whose they are. */
+function markedUpAt(origin: string) {
+  const style = styleAt(origin);
+  const square = { type: "Polygon", coordinates: [corners(4.3, 45.2, 5.5, 46)] };
+  const links = `<a href="https://style.example/a?b=1&amp;c=2" onclick="location='/moved'" class="card">he<b>re</b></a>`;
+  return {
+    ...style,
+    sources: {
+      city: {
+        ...style.sources.city,
+        attribution: `${harmful}&copy; Style &amp; &lt;b&gt;sons&lt;/b&gt;, ${links}, <a href="javascript:location='/moved'">there</a>`,
+      },
+      tiles: { type: "vector", url: `${origin}/tilejson.json` },
+      square: { type: "geojson", data: square, attribution: `© <p id="map">GeoJSON</p>${harmful}` },
+    },
+  };
+}
+
+function tileJsonAt(origin: string) {
+  const attribution = `<div style="position:fixed">© TileJSON${harmful}</div>, <a href="http://tiles.example" name="map">Tiles</a>`;
+  return { tilejson: "3.0.0", tiles: [`${origin}/{z}/{x}/{y}`], maxzoom: 0, attribution };
 }
 
 /** The tile of zoom 8 with Lyon: ground, a road, a name. */
