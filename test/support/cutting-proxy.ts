@@ -5,7 +5,7 @@ import { type ListeningServer, listen } from "../../tools/local/servers/listenin
  * What becomes of an answer. `cut`: the connection ends at half of its body. `half`: half of its body is given for the
  * whole, as by a proxy that was cut itself. `portal`: the login page of a network comes instead, with status 200.
  */
-export type Damage = "cut" | "half" | "portal";
+type Damage = "cut" | "half" | "portal";
 
 /** A proxy between a page and its service. */
 export interface CuttingProxy extends ListeningServer {
