@@ -1707,7 +1707,7 @@ export interface components {
              */
             readonly operationId: string;
             /**
-             * @description `PENDING`: it has no outcome yet. `DELIVERED`: the sink answered 2xx to the whole answer. `REFUSED`: the sink refused the answer for good. `FAILED`: the sink was sent a failure, or could be sent nothing any more. `CANCELLED`: by its caller.
+             * @description `PENDING`: it has no outcome yet. `DELIVERED`: the sink answered 2xx to the whole answer. `REFUSED`: the sink refused the answer for good. `FAILED`: the sink was sent a failure, or could be sent nothing any more; `failureReason` says why. `CANCELLED`: by its caller.
              * @enum {string}
              */
             readonly state: "PENDING" | "DELIVERED" | "REFUSED" | "FAILED" | "CANCELLED";
@@ -1735,6 +1735,11 @@ export interface components {
             readonly nextAttemptAt?: string;
             /** @description Whether it is open if the sink holds the whole body, because it was sent and not answered: of an operation that is pending, cancelled or failed. `false` of one that is delivered or refused, where the sink has said so. */
             readonly possiblyDelivered: boolean;
+            /**
+             * @description Why the sink did not get the answer; only with `FAILED`. `NOT_COMPUTED`: it could not be computed. `ATTEMPTS_EXHAUSTED`: the sink took it at no attempt. `TIME_OVER`: its day was over, or nearly. `TOKEN_EXPIRED`: the access token had expired, so nothing more was sent. `POSSIBLY_DELIVERED`: it was sent, and the sink did not say whether it has it.
+             * @enum {string}
+             */
+            readonly failureReason?: "NOT_COMPUTED" | "ATTEMPTS_EXHAUSTED" | "TIME_OVER" | "TOKEN_EXPIRED" | "POSSIBLY_DELIVERED";
         };
         /** @description One attempt to deliver. */
         readonly DeliveryAttempt: {

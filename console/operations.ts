@@ -18,6 +18,7 @@ interface Operation {
   readonly attempts: number;
   readonly lastAttempt?: { readonly outcome?: string; readonly httpStatus?: number };
   readonly nextAttemptAt?: string;
+  readonly failureReason?: string;
 }
 
 interface OperationPage {
@@ -110,6 +111,7 @@ class OperationList {
       html("span", {}, timeLabel(new Date(requestedAt))),
       html("code", { class: "id" }, operationId),
       html("span", { class: "note" }, `${size}, ${attemptText(operation)}`),
+      failureNote(operation),
       html("span", { class: "row" }, action),
     );
   }
@@ -160,6 +162,19 @@ async function readPage(signal: AbortSignal, pageToken?: string): Promise<Operat
 
 async function post(address: string, body: object, signal: AbortSignal): Promise<void> {
   await callApi(address, { method: "POST", body: JSON.stringify(body), signal });
+}
+
+/** Why an operation failed, as a sentence; nothing for others. */
+function failureNote({ failureReason = "" }: Operation): HTMLElement | false {
+  const sentences: Readonly<Record<string, string>> = {
+    NOT_COMPUTED: "The answer could not be computed.",
+    ATTEMPTS_EXHAUSTED: "The sink took the answer at no attempt.",
+    TIME_OVER: "The answer could not be delivered within a day.",
+    TOKEN_EXPIRED: "The access token for the sink had expired.",
+    POSSIBLY_DELIVERED: "The sink may have the answer: it got all of it, and did not say so.",
+  };
+  const sentence = sentences[failureReason];
+  return sentence !== undefined && html("span", { class: "note" }, sentence);
 }
 
 /** The attempts so far, why the last one failed, and when the next one is: `2 attempts, 404 from the sink`. */

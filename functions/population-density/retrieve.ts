@@ -27,6 +27,8 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
 
   const query = parseDensityRequest(body, now);
   if ("code" in query) throw refuse(query.code, query);
+  if (sink !== undefined)
+    (await import("./operations/accept-operation.ts")).checkToken(body.sinkCredential, now);
   const size = supportedSize(query, serviceLimits(), sink !== undefined);
   if ("code" in size) throw refuse(size.code, size);
   if (format === undefined) {

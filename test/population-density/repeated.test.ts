@@ -72,6 +72,24 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     },
   );
 
+  test("POST /retrieve repeated with its Idempotency-Key returns the same operation after its token has expired", async () => {
+    const { ask } = caller();
+    const sinkCredential = {
+      credentialType: "ACCESSTOKEN",
+      accessToken: "a-token",
+      accessTokenExpiresUtc: new Date(Date.now() + minute).toISOString(),
+    };
+    // A period that stays in the future.
+    const startTime = new Date(Date.now() + hour).toISOString();
+    const request = { ...requestFromNow(), startTime, sinkCredential };
+    const first = await ask(request);
+    later(minute);
+
+    expect(first).toMatchObject({ statusCode: 202 });
+    expect(await ask(request)).toEqual(first);
+    expect(await ask(request, "another")).toMatchObject({ statusCode: 400, code: "INVALID_ARGUMENT" });
+  });
+
   test("POST /retrieve repeated with its Idempotency-Key returns the same operation after precisions changed", async () => {
     const { ask } = caller();
     const request = requestFromNow();

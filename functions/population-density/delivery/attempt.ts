@@ -2,11 +2,18 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
-import type { Job, LastAttempt, PendingJob } from "./job.ts";
+import type { LastAttempt, PendingJob } from "./job.ts";
 import { ignoreUnavailable } from "./optional-call.ts";
 import type { WorkerPorts } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
-import { type AttemptResult, attemptMilliseconds, dependsOnHost, nextStep, type Step } from "./rules.ts";
+import {
+  type AttemptResult,
+  attemptMilliseconds,
+  dependsOnHost,
+  nextStep,
+  type Sending,
+  type Step,
+} from "./rules.ts";
 import { maxPermitWaitSeconds, workerWaitMilliseconds } from "./waits.ts";
 
 /** Longer than a worker may run, so that a worker with an older lease or permit is no longer running. */
@@ -49,19 +56,19 @@ export class Attempt {
 
   /** Sends nothing, and ends the job. */
   async endJob(step: Finish, now: number): Promise<Verdict> {
-    const isOurs = await this.#acquireLease(this.#job.mode, false, now);
+    const isOurs = await this.#acquireLease({ mode: this.#job.mode }, false, now);
     return isOurs ? await this.#end(this.#job, step) : retryAfterLease;
   }
 
   /** Sends the answer or the failure to the sink's host, and records the result. */
-  async send(mode: Job["mode"], host: string): Promise<Verdict> {
+  async send(sending: Sending, host: string): Promise<Verdict> {
     const at = this.#ports.clock.now();
-    if (!(await this.#acquireLease(mode, true, at))) return retryAfterLease;
+    if (!(await this.#acquireLease(sending, true, at))) return retryAfterLease;
     const number = this.#job.attempts + 1;
     const lastAttempt = { number, at };
     const begun = {
       ...this.#job,
-      mode,
+      ...sending,
       attempts: number,
       startedAt: this.#job.startedAt ?? at,
       lastAttempt,
@@ -71,8 +78,8 @@ export class Attempt {
     return await this.#record(begun, await this.#stepAfter(begun, result, host), result);
   }
 
-  #acquireLease(mode: Job["mode"], isAttempt: boolean, now: number): Promise<boolean> {
-    const lease = { id: this.leaseId, mode, now, until: now + leaseMilliseconds, isAttempt };
+  #acquireLease(sending: Sending, isAttempt: boolean, now: number): Promise<boolean> {
+    const lease = { ...sending, id: this.leaseId, now, until: now + leaseMilliseconds, isAttempt };
     return this.#ports.jobs.acquireLease(this.#job, lease, this.#signal);
   }
 
@@ -137,8 +144,8 @@ export class Attempt {
     ]);
     const lastAttempt = { ...job.lastAttempt, outcome, status };
     if (step.kind === "finish") return await this.#end(job, { ...step, lastAttempt });
-    const { mode, possiblyDelivered, inSeconds } = step;
-    const retry = { mode, possiblyDelivered, notBefore: clock.now() + inSeconds * 1_000, lastAttempt };
+    const { kind: _, inSeconds, ...next } = step;
+    const retry = { ...next, notBefore: clock.now() + inSeconds * 1_000, lastAttempt };
     const deadline = clock.deadline(recordMilliseconds);
     const isOurs = await jobs.scheduleRetry(operationId, this.leaseId, retry, deadline);
     return isOurs ? { retryInSeconds: inSeconds } : retryAfterLease;

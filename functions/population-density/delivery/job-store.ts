@@ -169,7 +169,8 @@ export const jobStore: JobStore = {
   waitingFor: (host, signal) =>
     queryFirst(densityJobs, "waiting", host, waitingEntriesRead, waitingEntry, signal),
 
-  acquireLease({ operationId, attempts, possiblyDelivered }, { id, mode, now, until, isAttempt }, signal) {
+  acquireLease({ operationId, attempts, possiblyDelivered }, lease, signal) {
+    const { id, mode, failureCause, now, until, isAttempt } = lease;
     const isFree =
       "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
     // If the response is lost and the call is repeated, the attempt counts once.
@@ -180,15 +181,15 @@ export const jobStore: JobStore = {
     };
     const number = attempts + 1;
     const lastAttempt = isAttempt ? { number, at: now } : undefined;
-    const set = { lease: id, mode, notBefore: until, attempts: number, lastAttempt };
+    const set = { lease: id, mode, failureCause, notBefore: until, attempts: number, lastAttempt };
     return update(operationId, condition, { set, setOnce: { startedAt: now }, remove: ["waitsFor"] }, signal);
   },
 
   markPossiblyDelivered: (operationId, leaseId, signal) =>
     update(operationId, holdsLease(leaseId), { set: { possiblyDelivered: true } }, signal),
 
-  scheduleRetry(operationId, leaseId, { mode, possiblyDelivered, notBefore, lastAttempt }, signal) {
-    const set = { mode, possiblyDelivered, notBefore, lastAttempt: present(lastAttempt) };
+  scheduleRetry(operationId, leaseId, { lastAttempt, ...retry }, signal) {
+    const set = { ...retry, lastAttempt: present(lastAttempt) };
     return update(operationId, holdsLease(leaseId), { set }, signal);
   },
 

@@ -28,6 +28,11 @@ const lastAttempt = z.object({
 /** The latest attempt at a job. */
 export type LastAttempt = z.output<typeof lastAttempt>;
 
+const failureCause = z.enum(["not computed", "attempts exhausted", "time over"]);
+
+/** Why a sink gets a failure instead of the answer. */
+export type FailureCause = z.output<typeof failureCause>;
+
 /**
  * A job as stored: `pending` until it has its outcome, which is `delivered`, `refused` by the sink, `failed`, or
  * `cancelled` by its caller. Sink and token are then erased. `withdrawn` is a tombstone for a job that may have been
@@ -36,7 +41,7 @@ export type LastAttempt = z.output<typeof lastAttempt>;
 export const job = z.object({
   operationId: z.string(),
   state: z.enum(["pending", "delivered", "refused", "failed", "cancelled", "withdrawn"]),
-  /** The reason for the state, for operators. */
+  /** The reason for the state, for operators: callers are told `failureReasonOf`. */
   reason: z.optional(z.string()),
   /** Hash of the caller. */
   caller: z.string(),
@@ -92,6 +97,8 @@ export const job = z.object({
   heldBackAt: z.optional(z.number()),
   /** Whether to send the answer or a failure to the sink. */
   mode: z.enum(["answer", "failure"]),
+  /** Why `mode` is `failure`; absent of jobs of which an earlier release, which does not know it, decided that. */
+  failureCause: z.optional(failureCause),
   /**
    * Whether the sink may hold the whole body of the current mode. A sink that may hold the answer is never sent a
    * failure.
@@ -134,7 +141,36 @@ export type Outcome = "delivered" | "refused" | "failed" | "cancelled";
 export const cancelledByCaller = "cancelled by its caller";
 
 /** The `statusInfo` of a failure. */
-export const failureInfo = "The densities could not be computed. Send the request again.";
+export function failureInfo({ failureCause = "not computed" }: Pick<Job, "failureCause">): string {
+  const sentences: Readonly<Record<FailureCause, string>> = {
+    "not computed": "The densities could not be computed. Send the request again.",
+    "attempts exhausted": "All attempts to deliver the densities failed. Send the request again.",
+    "time over": "The densities could not be delivered within a day. Send the request again.",
+  };
+  return sentences[failureCause];
+}
+
+/** What ended a job without its sink having acknowledged or refused the answer, as operators are told. */
+export type FailedBecause =
+  | "expired"
+  | "token expired"
+  | "attempts exhausted"
+  | "possibly delivered"
+  | "failure sent"
+  | "failure refused"
+  | "failure not sent";
+
+/** All that a caller is told of why a job failed: nothing of addresses, names and errors. */
+export const failureReasons = [...failureCause.options, "token expired", "possibly delivered"] as const;
+
+/** Why the sink of a failed job did not get the answer; undefined for jobs that failed before causes were stored. */
+export function failureReasonOf(
+  job: Pick<Job, "state" | "reason" | "failureCause">,
+): (typeof failureReasons)[number] | undefined {
+  if (job.state !== "failed") return undefined;
+  const because = job.reason === "expired" ? "time over" : job.reason;
+  return job.failureCause ?? failureReasons.find((reason) => reason === because);
+}
 
 /** How long the item of a job is kept: a day, plus an hour for the sweep to expire it. */
 export const retentionSeconds = 90_000;

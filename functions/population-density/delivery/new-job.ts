@@ -34,6 +34,15 @@ export function requestHashOf(
   return hashed(JSON.stringify(redelivers === undefined ? request : { sink, sinkCredential, redelivers }));
 }
 
+/** When the token of a credential ceases to be sent, in epoch milliseconds; undefined without a token or its time. */
+export function tokenExpiryOf({
+  accessToken,
+  accessTokenExpiresUtc,
+}: Partial<SinkCredential> = {}): number | undefined {
+  if (accessToken === undefined || accessTokenExpiresUtc === undefined) return undefined;
+  return instantOf(accessTokenExpiresUtc)?.milliseconds;
+}
+
 /** Creates the job of a request. Its id is derived from caller and idempotency key; without a key it is random. */
 export function newJob({
   request,
@@ -44,8 +53,8 @@ export function newJob({
   now,
 }: NewJobRequest): Job {
   const { sink, sinkCredential, area, startTime, endTime, precision } = request;
-  const { accessToken, accessTokenExpiresUtc } = sinkCredential ?? {};
-  const tokenExpiry = accessTokenExpiresUtc === undefined ? undefined : instantOf(accessTokenExpiresUtc);
+  const { accessToken } = sinkCredential ?? {};
+  const accessTokenExpiresAt = tokenExpiryOf(sinkCredential);
   return {
     operationId: idempotencyKey === undefined ? crypto.randomUUID() : operationIdOf(client, idempotencyKey),
     state: "pending",
@@ -58,9 +67,7 @@ export function newJob({
     correlator,
     sink,
     ...(accessToken === undefined ? {} : { accessToken }),
-    ...(accessToken === undefined || tokenExpiry === undefined
-      ? {}
-      : { accessTokenExpiresAt: tokenExpiry.milliseconds }),
+    ...(accessTokenExpiresAt === undefined ? {} : { accessTokenExpiresAt }),
     intake: crypto.randomUUID(),
     promised: false,
     pendingSince: now.toISOString(),

@@ -2,7 +2,7 @@ import type { log } from "../../../shared/aws/log.ts";
 import type { writeMetrics } from "../../../shared/aws/metrics.ts";
 import type { Job, LastAttempt, Outcome } from "./job.ts";
 import type { Permit } from "./permit-rules.ts";
-import type { SendResult } from "./rules.ts";
+import type { Sending, SendResult } from "./rules.ts";
 
 /**
  * The interfaces of the delivery code to stores, queue, sinks and clock: real ones in a function, simulated ones in the
@@ -94,7 +94,8 @@ export interface JobStore {
   scheduleRetry(
     operationId: string,
     leaseId: string,
-    retry: Pick<Job, "mode" | "possiblyDelivered"> & {
+    retry: Sending & {
+      readonly possiblyDelivered: boolean;
       readonly notBefore: number;
       readonly lastAttempt: LastAttempt;
     },
@@ -124,9 +125,8 @@ export interface JobStore {
 }
 
 /** The right to make an attempt. */
-export interface Lease {
+export interface Lease extends Sending {
   readonly id: string;
-  readonly mode: Job["mode"];
   /** Epoch milliseconds. */
   readonly now: number;
   readonly until: number;

@@ -1,4 +1,12 @@
-import { deadlineOf, isAboutToExpire, type Job, type Outcome, type PendingJob } from "./job.ts";
+import {
+  deadlineOf,
+  type FailedBecause,
+  type FailureCause,
+  isAboutToExpire,
+  type Job,
+  type Outcome,
+  type PendingJob,
+} from "./job.ts";
 
 /** The result of sending; see `post` of `shared/sinks`. */
 export interface SendResult {
@@ -22,15 +30,21 @@ export type AttemptResult =
   | SendResult
   | { readonly outcome: "not computed"; readonly cause: string; readonly isTransient: boolean };
 
+/** What a sink is sent. */
+export interface Sending {
+  readonly mode: Job["mode"];
+  /** Given where the answer is given up: why. */
+  readonly failureCause?: FailureCause;
+}
+
 /** The next step of a job. */
 export type Step =
   | { readonly kind: "finish"; readonly outcome: Outcome; readonly reason: string }
-  | {
+  | (Sending & {
       readonly kind: "retry";
-      readonly mode: Job["mode"];
       readonly possiblyDelivered: boolean;
       readonly inSeconds: number;
-    };
+    });
 
 /** What the retry rules need besides the job. */
 export interface RetryContext {
@@ -59,18 +73,25 @@ const maxFailureRetrySeconds = 60;
 export function nextAttempt(
   job: PendingJob,
   { now, schedule }: Pick<RetryContext, "now" | "schedule">,
-): { readonly mode: Job["mode"] } | Extract<Step, { kind: "finish" }> {
+): Sending | Extract<Step, { kind: "finish" }> {
   const maxAttempts = schedule.length + 1;
   if (deadlineOf(job) - now < attemptMilliseconds) return failed("expired");
-  if (job.accessTokenExpiresAt !== undefined && job.accessTokenExpiresAt <= now)
-    return failed("token expired");
+  if (isTokenExpired(job, now)) return failed("token expired");
   if (job.mode === "failure") {
     return job.attempts < maxFailureAttempts(schedule) ? { mode: "failure" } : failed("attempts exhausted");
   }
   const isExhausted = job.attempts >= maxAttempts;
   if (!isExhausted && !isAboutToExpire(job, now)) return { mode: "answer" };
   if (job.possiblyDelivered) return failed("possibly delivered");
-  return { mode: "failure" };
+  return { mode: "failure", failureCause: isExhausted ? "attempts exhausted" : "time over" };
+}
+
+/** Whether a token is no longer sent. @param now epoch milliseconds */
+export function isTokenExpired(
+  { accessTokenExpiresAt = Number.POSITIVE_INFINITY }: Pick<Job, "accessTokenExpiresAt">,
+  now: number,
+): boolean {
+  return accessTokenExpiresAt <= now;
 }
 
 /** Total number of attempts after which a failure is no longer sent. */
@@ -78,7 +99,7 @@ function maxFailureAttempts(schedule: readonly number[]): number {
   return schedule.length + 1 + extraFailureAttempts;
 }
 
-function failed(reason: string): Extract<Step, { kind: "finish" }> {
+function failed(reason: FailedBecause): Extract<Step, { kind: "finish" }> {
   return { kind: "finish", outcome: "failed", reason };
 }
 
@@ -135,8 +156,7 @@ export function nextStep(
   const { now } = context;
   if (inSeconds !== undefined) {
     const at = now + inSeconds * 1_000;
-    const { accessTokenExpiresAt = Number.POSITIVE_INFINITY } = job;
-    if (accessTokenExpiresAt <= at) return failed("token expired");
+    if (isTokenExpired(job, at)) return failed("token expired");
     const isInTime =
       job.mode === "answer" ? !isAboutToExpire(job, at) : deadlineOf(job) - at >= attemptMilliseconds;
     if (isInTime) return { kind: "retry", mode: job.mode, possiblyDelivered, inSeconds };
@@ -146,7 +166,14 @@ export function nextStep(
   // A failure also respects the sink's `Retry-After`, if enough time is left to send it.
   const pause = (asked ?? 0) * (1 + 0.2 * context.random);
   const canWait = deadlineOf(job) - (now + pause * 1_000) >= attemptMilliseconds;
-  return { kind: "retry", mode: "failure", possiblyDelivered: false, inSeconds: canWait ? pause : 0 };
+  const failureCause = inSeconds === undefined ? "attempts exhausted" : "time over";
+  return {
+    kind: "retry",
+    mode: "failure",
+    failureCause: result.outcome === "not computed" ? "not computed" : failureCause,
+    possiblyDelivered: false,
+    inSeconds: canWait ? pause : 0,
+  };
 }
 
 function reasonOf({ status, cause }: SendResult): string {

@@ -71,11 +71,12 @@ async function answerOf(job: PendingJob, signal: AbortSignal): Promise<Answer> {
   return { operationId, ...(await answerTo(query, signal)) };
 }
 
-function failureOf({ operationId, request }: PendingJob): Answer {
+function failureOf(job: PendingJob): Answer {
+  const { operationId, request } = job;
   return {
     operationId,
     status: "OPERATION_NOT_COMPLETED",
-    statusInfo: failureInfo,
+    statusInfo: failureInfo(job),
     precision: request.precision,
     tiles: [],
     hours: [],

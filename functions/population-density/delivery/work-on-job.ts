@@ -132,7 +132,7 @@ class Worker {
     const holdingBack = await this.#acquire(permit);
     if (holdingBack !== undefined) return { verdict: await this.#wait(job, permit, holdingBack, now) };
     try {
-      return { verdict: await attempt.send(next.mode, host), released: host };
+      return { verdict: await attempt.send(next, host), released: host };
     } finally {
       await this.#release(permit);
     }

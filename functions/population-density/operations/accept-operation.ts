@@ -1,9 +1,17 @@
 import { log } from "../../../shared/aws/log.ts";
 import { setting } from "../../../shared/environment.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
+import type { SinkCredential } from "../../../shared/sink-schemas.ts";
 import { acceptJob, joinJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
-import { type NewJobRequest, newJob, operationIdOf, requestHashOf } from "../delivery/new-job.ts";
+import {
+  type NewJobRequest,
+  newJob,
+  operationIdOf,
+  requestHashOf,
+  tokenExpiryOf,
+} from "../delivery/new-job.ts";
+import { isTokenExpired } from "../delivery/rules.ts";
 import { send, sharedPorts } from "../delivery/service-ports.ts";
 
 const maxKeyCharacters = 255;
@@ -39,6 +47,14 @@ export function checkIdempotencyKey(key: string | undefined): void {
   if (key !== undefined && (key.length === 0 || key.length > maxKeyCharacters))
     throw new ApiError("INVALID_ARGUMENT", {
       message: `Idempotency-Key must have 1 to ${maxKeyCharacters} characters.`,
+    });
+}
+
+/** @throws {ApiError} `INVALID_ARGUMENT` for a token that has expired: its operation would end with nothing sent. */
+export function checkToken(credential: SinkCredential | undefined, now: Date): void {
+  if (isTokenExpired({ accessTokenExpiresAt: tokenExpiryOf(credential) }, now.getTime()))
+    throw new ApiError("INVALID_ARGUMENT", {
+      message: "sinkCredential.accessTokenExpiresUtc must be in the future: an expired token is not sent.",
     });
 }
 

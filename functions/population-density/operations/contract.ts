@@ -4,6 +4,14 @@ import { callerErrors } from "../../../shared/errors.ts";
 import { described } from "../../../shared/schemas.ts";
 import { idempotencyKey, sink, sinkCredential } from "../../../shared/sink-schemas.ts";
 
+const failureReasons = [
+  "NOT_COMPUTED",
+  "ATTEMPTS_EXHAUSTED",
+  "TIME_OVER",
+  "TOKEN_EXPIRED",
+  "POSSIBLY_DELIVERED",
+] as const;
+
 const states = ["PENDING", "DELIVERED", "REFUSED", "FAILED", "CANCELLED"] as const;
 
 const operationId = z
@@ -49,7 +57,7 @@ const operation = z
           "`PENDING`: it has no outcome yet.",
           "`DELIVERED`: the sink answered 2xx to the whole answer.",
           "`REFUSED`: the sink refused the answer for good.",
-          "`FAILED`: the sink was sent a failure, or could be sent nothing any more.",
+          "`FAILED`: the sink was sent a failure, or could be sent nothing any more; `failureReason` says why.",
           "`CANCELLED`: by its caller.",
         ].join(" "),
       }),
@@ -68,6 +76,20 @@ const operation = z
           "of an operation that is pending, cancelled or failed. `false` of one that is delivered or " +
           "refused, where the sink has said so.",
       }),
+    ),
+    failureReason: z.optional(
+      z.enum(failureReasons).check(
+        z.meta({
+          description: [
+            "Why the sink did not get the answer; only with `FAILED`.",
+            "`NOT_COMPUTED`: it could not be computed.",
+            "`ATTEMPTS_EXHAUSTED`: the sink took it at no attempt.",
+            "`TIME_OVER`: its day was over, or nearly.",
+            "`TOKEN_EXPIRED`: the access token had expired, so nothing more was sent.",
+            "`POSSIBLY_DELIVERED`: it was sent, and the sink did not say whether it has it.",
+          ].join(" "),
+        }),
+      ),
     ),
   })
   .check(

@@ -1,5 +1,5 @@
 import { hashed } from "../../../shared/hash.ts";
-import { answerTime, deadlineOf, type Job } from "../delivery/job.ts";
+import { answerTime, deadlineOf, failureReasonOf, type Job } from "../delivery/job.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { sizeOf } from "../query/size.ts";
 import type { Operation } from "./contract.ts";
@@ -16,12 +16,21 @@ const outcomes = {
   "not computed": "NOT_COMPUTED",
 } as const;
 
+const reasons = {
+  "not computed": "NOT_COMPUTED",
+  "attempts exhausted": "ATTEMPTS_EXHAUSTED",
+  "time over": "TIME_OVER",
+  "token expired": "TOKEN_EXPIRED",
+  "possibly delivered": "POSSIBLY_DELIVERED",
+} as const;
+
 /** A visible job as its caller sees it: nothing of its area, its sink and its credential. */
 export function operationOf(job: Job): Operation {
   const { operationId, requestedAt, lastAttempt, notBefore } = job;
   if (job.state === "withdrawn") throw new Error("a withdrawn job is no operation");
   const query = parseDensityRequest(job.request, answerTime(job));
   if ("code" in query) throw new Error(`a job that is refused: ${query.code}`);
+  const reason = failureReasonOf(job);
   const isDue = job.state === "pending" && lastAttempt?.outcome !== undefined && notBefore !== undefined;
   return {
     operationId,
@@ -34,6 +43,7 @@ export function operationOf(job: Job): Operation {
     ...(lastAttempt === undefined ? {} : { lastAttempt: attemptOf(lastAttempt) }),
     ...(isDue ? { nextAttemptAt: isoTime(notBefore) } : {}),
     possiblyDelivered: isPossiblyDelivered(job),
+    ...(reason === undefined ? {} : { failureReason: reasons[reason] }),
   };
 }
 

@@ -7,6 +7,7 @@ import { sizeOf } from "../query/size.ts";
 import {
   acceptOperation,
   checkIdempotencyKey,
+  checkToken,
   earlierOperation,
   operationAddress,
 } from "./accept-operation.ts";
@@ -22,6 +23,7 @@ export const handler = serve(redeliverOperation, async (request) => {
   const keyed = { client: caller.client, idempotencyKey: request.header("idempotency-key"), now };
   const earlier = await earlierOperation(keyed, body, parameters.operationId, signal);
   if (earlier !== undefined) return accepted(earlier);
+  checkToken(body.sinkCredential, now);
   checkIdempotencyKey(keyed.idempotencyKey);
   const job = await jobStore.read(parameters.operationId, signal);
   if (job === undefined || !isVisible(job, caller.client, now)) throw refuse("NOT_FOUND");

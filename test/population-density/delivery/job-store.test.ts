@@ -6,6 +6,7 @@ import {
   retentionSeconds,
 } from "../../../functions/population-density/delivery/job.ts";
 import { jobStore } from "../../../functions/population-density/delivery/job-store.ts";
+import type { Sending } from "../../../functions/population-density/delivery/rules.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
@@ -28,6 +29,7 @@ afterAll(() => vi.unstubAllEnvs());
 
 const leaseAt = (now: number) =>
   ({ id: "lease-1", mode: "answer", now, until: now + minute, isAttempt: true }) as const;
+const givenUp = { mode: "failure", failureCause: "time over" } as const;
 const delivered = { outcome: "delivered", reason: "delivered" } as const;
 
 function aJob(changes: Partial<Job> = {}): Job {
@@ -155,14 +157,14 @@ async function compare(seed: number): Promise<void> {
     const replaces = random() < 0.5 && seen?.state === "withdrawn" ? seen : undefined;
     const lease = {
       id: pick(leases),
-      mode: pick(["answer", "failure"] as const),
+      ...pick<Sending>([{ mode: "answer" }, { mode: "failure" }, givenUp]),
       now,
       until: now + minute,
       isAttempt: random() < 0.8,
     };
     const lastAttempt = { number: 1, at: now, outcome: "failed", status: pick([500, 503]) } as const;
     const retry = {
-      mode: lease.mode,
+      ...pick<Sending>([{ mode: lease.mode }, givenUp]),
       possiblyDelivered: random() < 0.5,
       notBefore: now + 5_000,
       lastAttempt,

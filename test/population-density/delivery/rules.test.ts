@@ -4,9 +4,17 @@ import {
   acceptanceMilliseconds,
   recordMilliseconds,
 } from "../../../functions/population-density/delivery/attempt.ts";
-import { deadlineOf, type PendingJob } from "../../../functions/population-density/delivery/job.ts";
+import {
+  deadlineOf,
+  failureInfo,
+  failureReasonOf,
+  failureReasons,
+  type Job,
+  type PendingJob,
+} from "../../../functions/population-density/delivery/job.ts";
 import { messageState } from "../../../functions/population-density/delivery/message-state.ts";
 import {
+  type AttemptResult,
   attemptMilliseconds,
   isPossiblyDelivered,
   nextAttempt,
@@ -126,7 +134,10 @@ describe("the next attempt", () => {
   test("the answer is sent 1 + 8 times as scheduled, then the failure", () => {
     expect(next(aJob({ attempts: 0 }))).toEqual({ mode: "answer" });
     expect(next(aJob({ attempts: schedule.length }))).toEqual({ mode: "answer" });
-    expect(next(aJob({ attempts: schedule.length + 1 }))).toEqual({ mode: "failure" });
+    expect(next(aJob({ attempts: schedule.length + 1 }))).toEqual({
+      mode: "failure",
+      failureCause: "attempts exhausted",
+    });
     expect(next(aJob({ attempts: schedule.length + 1, possiblyDelivered: true }))).toMatchObject({
       outcome: "failed",
     });
@@ -161,7 +172,7 @@ describe("the next attempt", () => {
 
   test("the failure is sent in the last hour, and the job ends when an attempt could outlast it", () => {
     const late = { requestedAt: now - 23 * hour - 1 };
-    expect(next(aJob(late))).toEqual({ mode: "failure" });
+    expect(next(aJob(late))).toEqual({ mode: "failure", failureCause: "time over" });
     expect(next(aJob({ ...late, possiblyDelivered: true }))).toMatchObject({ reason: "possibly delivered" });
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });
     expect(next(tooLate)).toMatchObject({ outcome: "failed", reason: "expired" });
@@ -173,6 +184,114 @@ describe("the next attempt", () => {
     expect(next(aJob({ accessTokenExpiresAt: now + 1 }))).toEqual({ mode: "answer" });
     const job = aJob({ accessTokenExpiresAt: now + 500 });
     expect(stepAfter(job, failed())).toMatchObject({ kind: "finish", reason: "token expired" });
+  });
+});
+
+describe("what a caller is told of a job that failed", () => {
+  const notComputed = (isTransient: boolean): AttemptResult => ({
+    outcome: "not computed",
+    cause: "TypeError at tile u05",
+    isTransient,
+  });
+  /** Makes attempts with one result after the other, and with the last one again, until the job ends. */
+  function endOf(job: PendingJob, results: readonly AttemptResult[]) {
+    let [current, at] = [job, now];
+    for (let index = 0; ; index++) {
+      const begun = nextAttempt(current, { now: at, schedule });
+      if ("kind" in begun) return { ...current, state: begun.outcome, reason: begun.reason };
+      current = { ...current, ...begun, attempts: current.attempts + 1 };
+      const result = results[Math.min(index, results.length - 1)] ?? failed();
+      const step = nextStep(current, result, false, { now: at, schedule, random: 0.5 });
+      if (step.kind === "finish") return { ...current, state: step.outcome, reason: step.reason };
+      const { inSeconds, kind: _, ...sending } = step;
+      current = { ...current, ...sending };
+      at += inSeconds * 1_000;
+    }
+  }
+  const refused: AttemptResult = { outcome: "refused", cause: "ENOTFOUND", sentWhole: false, bytes: 0 };
+  const taken: AttemptResult = { outcome: "delivered", status: 200, sentWhole: true, bytes: 9 };
+
+  test.each<[string, Partial<PendingJob>, readonly AttemptResult[], string]>([
+    [
+      "its answer cannot be computed, and the sink takes the failure",
+      {},
+      [notComputed(false), taken],
+      "not computed",
+    ],
+    ["its answer can never be computed in time", {}, [notComputed(true)], "not computed"],
+    ["its sink answers 503 to everything", {}, [failed()], "attempts exhausted"],
+    ["its sink refuses the failure too", {}, [...Array(9).fill(failed()), refused], "attempts exhausted"],
+    ["its sink always asks for an hour", {}, [failed({ retryAfterSeconds: 9_000 })], "time over"],
+    ["it is found after 23 h", { requestedAt: now - 23 * hour - 1 }, [taken], "time over"],
+    ["it is found after a day", { requestedAt: now - 24 * hour }, [taken], "time over"],
+    ["its token has expired", { accessTokenExpiresAt: now }, [taken], "token expired"],
+    [
+      "its token expires before the next attempt",
+      { accessTokenExpiresAt: now + 500 },
+      [failed()],
+      "token expired",
+    ],
+    ["its sink never answers to the whole body", {}, [failed({ sentWhole: true })], "possibly delivered"],
+  ])("%s → %j", (_, changes, results, reason) => {
+    const ended = endOf(aJob({ attempts: 0, ...changes }), results);
+    expect(ended.state).toBe("failed");
+    expect(failureReasonOf(ended)).toBe(reason);
+  });
+
+  test("any failure has one of five reasons, and any other outcome none", () => {
+    const cause = fc.constantFrom("ECONNREFUSED 10.0.0.7:443", "ENOTFOUND db.internal", "aborted");
+    const result: fc.Arbitrary<AttemptResult> = fc.oneof(
+      fc.record({ outcome: fc.constant("not computed" as const), cause, isTransient: fc.boolean() }),
+      fc.record(
+        {
+          outcome: fc.constantFrom("delivered" as const, "refused" as const, "failed" as const),
+          status: fc.constantFrom(200, 302, 404, 408, 413, 429, 500),
+          cause,
+          retryAfterSeconds: fc.integer({ min: 0, max: 3_600 }),
+          sentWhole: fc.boolean(),
+          bytes: fc.constantFrom(9, 2_000_000),
+        },
+        { requiredKeys: ["outcome", "sentWhole", "bytes"] },
+      ),
+    );
+    const job = fc.record(
+      {
+        requestedAt: fc.integer({ min: now - 25 * hour, max: now }),
+        accessTokenExpiresAt: fc.integer({ min: now - hour, max: now + 25 * hour }),
+        possiblyDelivered: fc.boolean(),
+        attempts: fc.integer({ min: 0, max: 12 }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(job, fc.array(result, { minLength: 1, maxLength: 15 }), (changes, results) => {
+        const ended = endOf(aJob(changes), results);
+        if (ended.state === "failed") expect(failureReasons).toContain(failureReasonOf(ended));
+        else expect(failureReasonOf(ended)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("a reason that is none of the five is not passed on", () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.constantFrom("refused: ENOTFOUND", "failure sent", "connect 10.0.0.7"),
+    );
+    fc.assert(
+      fc.property(texts, (reason) => {
+        const told: unknown = failureReasonOf({ state: "failed", reason });
+        expect([undefined, ...failureReasons]).toContain(told);
+      }),
+    );
+  });
+
+  test.each<[string, Job["failureCause"]]>([
+    ["could not be computed", "not computed"],
+    ["All attempts", "attempts exhausted"],
+    ["within a day", "time over"],
+    ["could not be computed", undefined],
+  ])("the failure at a sink says %j after %j", (part, failureCause) => {
+    expect(failureInfo({ failureCause })).toContain(part);
   });
 });
 

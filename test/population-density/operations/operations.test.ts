@@ -107,6 +107,90 @@ describe("an accepted request", () => {
   });
 });
 
+describe("an operation that failed", () => {
+  test.each([
+    [{ reason: "token expired" }, "TOKEN_EXPIRED"],
+    [{ reason: "expired" }, "TIME_OVER"],
+    [{ reason: "failure sent", mode: "failure", failureCause: "attempts exhausted" }, "ATTEMPTS_EXHAUSTED"],
+    [{ reason: "failure sent", mode: "failure", failureCause: "time over" }, "TIME_OVER"],
+    [{ reason: "failure not sent", mode: "failure", failureCause: "not computed" }, "NOT_COMPUTED"],
+    [{ reason: "possibly delivered", possiblyDelivered: true }, "POSSIBLY_DELIVERED"],
+    // As releases before have stored it.
+    [{ reason: "failure refused", mode: "failure" }, undefined],
+  ] as const)("GET /operations/{id} of %j has the failureReason %s", async (stored, failureReason) => {
+    const { caller, operationOf } = operator();
+    const { operationId } = await pendingJob(caller, { state: "failed", ...stored });
+    const operation = await operationOf(operationId);
+    expect(operation.state).toBe("FAILED");
+    expect(operation.failureReason).toBe(failureReason);
+  });
+
+  test("an operation whose token expires between two attempts is TOKEN_EXPIRED", async () => {
+    const { send, operationOf } = operator();
+    const url = sink().urlOf({ status: 503, headers: { "retry-after": "3000" } });
+    const sinkCredential = {
+      credentialType: "ACCESSTOKEN",
+      accessToken: "a-token",
+      accessTokenExpiresUtc: new Date(Date.now() + 600_000).toISOString(),
+    };
+    const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url, sinkCredential });
+    const { operationId } = accepted.body as { operationId: string };
+    await expect
+      .poll(() => operationOf(operationId), patiently)
+      .toMatchObject({ state: "FAILED", failureReason: "TOKEN_EXPIRED", attempts: 1 });
+  });
+});
+
+describe("a token that has expired", () => {
+  const expired = { credentialType: "ACCESSTOKEN", accessToken: "a-token", accessTokenType: "bearer" };
+  const at = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+  const refused = {
+    status: 400,
+    body: { code: "INVALID_ARGUMENT", message: expect.stringContaining("accessTokenExpiresUtc") },
+  };
+
+  test.each(families)("POST %s/retrieve with a sink is 400, and its sink gets nothing", async (path) => {
+    const { send } = operator();
+    const url = sink().urlOf({ status: 204 });
+    const sinkCredential = { ...expired, accessTokenExpiresUtc: at(-1) };
+    const body = { ...request(), sink: url, sinkCredential };
+    expect(await send("POST", `${path}/retrieve`, body)).toMatchObject(refused);
+    expect((await send("GET", `${path}/operations`)).body).toEqual({ operations: [] });
+    expect(sink().received(url)).toEqual([]);
+  });
+
+  test("POST /retrieve names what is wrong with the period first, and a precision that is not supported after it", async () => {
+    const { send } = operator();
+    const sinkCredential = { ...expired, accessTokenExpiresUtc: at(-1) };
+    const body = { ...request(), sink: sink().urlOf(), sinkCredential };
+    const { startTime: endTime, endTime: startTime } = body;
+    expect(await send("POST", `${family}/retrieve`, { ...body, startTime, endTime })).toMatchObject({
+      body: { code: "POPULATION_DENSITY_DATA.INVALID_END_TIME" },
+    });
+    expect(await send("POST", `${family}/retrieve`, { ...body, precision: 1 })).toMatchObject(refused);
+  });
+
+  test("POST /retrieve takes the time of a token that is not there, and of a credential without a sink", async () => {
+    const { send } = operator();
+    const { accessToken: _, ...nothing } = expired;
+    const noToken = { ...nothing, accessTokenExpiresUtc: at(-1) };
+    const body = { ...request(), sink: sink().urlOf({ status: 204 }) };
+    expect(await send("POST", `${family}/retrieve`, { ...body, sinkCredential: noToken })).toMatchObject({
+      status: 202,
+    });
+    const atOnce = { ...request(), sinkCredential: { ...expired, accessTokenExpiresUtc: at(-1) } };
+    expect(await send("POST", `${family}/retrieve`, atOnce)).toMatchObject({ status: 200 });
+  });
+
+  test("POST /redeliver is 400, also for an operation that does not exist", async () => {
+    const { caller, send } = operator();
+    const { operationId } = await pendingJob(caller, { state: "failed" });
+    const body = { sink: sink().urlOf(), sinkCredential: { ...expired, accessTokenExpiresUtc: at(-1) } };
+    for (const id of [operationId, crypto.randomUUID()])
+      expect(await send("POST", `${family}/operations/${id}/redeliver`, body)).toMatchObject(refused);
+  });
+});
+
 describe("another caller's operation", () => {
   test.each([
     ["GET", ""],

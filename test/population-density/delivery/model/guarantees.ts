@@ -1,5 +1,9 @@
 import type { Acceptance } from "../../../../functions/population-density/delivery/accept.ts";
-import { deadlineOf, type Job } from "../../../../functions/population-density/delivery/job.ts";
+import {
+  deadlineOf,
+  failureReasonOf,
+  type Job,
+} from "../../../../functions/population-density/delivery/job.ts";
 import {
   limitReached,
   type Permit,
@@ -205,6 +209,8 @@ export class Guarantees {
       this.broken.add("a promised job is lost");
     if (job?.state === "delivered" && !kept.has("answer")) this.broken.add("delivered, but not to its sink");
     if (isRefusedForCertain(plan) && kept.size > 0) this.broken.add("delivered what was refused with 503");
+    if (job?.state === "failed" && failureReasonOf(job) === undefined)
+      this.broken.add(`a job failed without a reason for its caller: ${job.reason}`);
     // A worker that ends just before the last chunk leaves nobody who may say that there is no answer.
     const hasEndedWorker = this.#watched.wasFaulty() || this.#cutOff.has(operationId);
     const isUncertain = hasEndedWorker && job?.reason === "possibly delivered";

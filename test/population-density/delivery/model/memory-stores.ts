@@ -13,6 +13,7 @@ import type {
   WaitingEntry,
   WorkerPorts,
 } from "../../../../functions/population-density/delivery/ports.ts";
+import type { Sending } from "../../../../functions/population-density/delivery/rules.ts";
 
 /**
  * What the tables of jobs and callers do, in memory: each call happens at once and as a whole. A test holds that the
@@ -123,7 +124,7 @@ export class MemoryJobs {
     }));
   }
 
-  acquireLease(job: Job, { id, mode, now, until, isAttempt }: Lease): boolean {
+  acquireLease(job: Job, { id, now, until, isAttempt, ...sending }: Lease): boolean {
     const found = this.jobs.get(job.operationId);
     if (found?.state !== "pending") return false;
     const isFree =
@@ -134,8 +135,8 @@ export class MemoryJobs {
     const { waitsFor: _, ...left } = found;
     this.jobs.set(job.operationId, {
       ...left,
+      ...sending,
       lease: id,
-      mode,
       notBefore: until,
       attempts: job.attempts + 1,
       startedAt: found.startedAt ?? now,
@@ -151,7 +152,7 @@ export class MemoryJobs {
   scheduleRetry(
     operationId: string,
     leaseId: string,
-    retry: Pick<Job, "mode" | "possiblyDelivered"> & { notBefore: number; lastAttempt: LastAttempt },
+    retry: Sending & { possiblyDelivered: boolean; notBefore: number; lastAttempt: LastAttempt },
   ): boolean {
     return this.#change(operationId, leaseId, retry);
   }
