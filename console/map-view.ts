@@ -34,8 +34,12 @@ import { onThemeChange } from "./theme.ts";
 import { useDataZone } from "./time.ts";
 import { webhookSecrets } from "./webhook-secrets.ts";
 
-/** Answers with at most as many cells × hours are asked for without a click, after a pause. */
+/**
+ * Answers with at most as many cells × hours, to at most as many requests, are asked for without a click, after a pause:
+ * of more, the cost is seen first.
+ */
 const askedForByItself = 12_000;
+const requestsByItself = 2;
 const pauseMilliseconds = 900;
 
 /** How long the ground and its places wait for the first answer: what is asked for first is drawn first. */
@@ -250,7 +254,7 @@ class MapView {
   #followForm(): void {
     clearTimeout(this.#pause);
     const query = this.#form?.form.query();
-    const isAskedFor = query !== undefined && sizeOf(query) <= askedForByItself;
+    const isAskedFor = query !== undefined && isAskedByItself(query);
     this.#showOutdated(
       query,
       isAskedFor ? "This one is asked for in a moment." : "Show densities to ask for this one.",
@@ -391,8 +395,10 @@ function textOf(query: Query | undefined): string | undefined {
 }
 
 /** The cells × hours of all areas together. */
-function sizeOf(query: Query): number {
-  return largestCount(query, query.precision) * query.areas.length * query.hours;
+function isAskedByItself(query: Query): boolean {
+  const { areas, precision, hours } = query;
+  const size = largestCount(query, precision) * areas.length * hours;
+  return size <= askedForByItself && areas.length <= requestsByItself;
 }
 
 /** Names the members of the address that cannot be read. */

@@ -4,8 +4,11 @@ import { counted, whole } from "../numbers.ts";
 
 interface AnswerSize {
   readonly elements: readonly HTMLElement[];
-  /** Shows the size of the largest of some answers; without cells, only the limit. */
-  readonly show: (cells: number | undefined, hours: number, answers: number) => void;
+  /**
+   * Shows the size of the largest of some answers; without cells, only the limit.
+   * @param cost of the daily quota, of all requests; shown where it is more than 1
+   */
+  readonly show: (cells: number | undefined, hours: number, answers: number, cost: number) => void;
 }
 
 /** Creates the meter and its text. */
@@ -19,7 +22,7 @@ export function answerSize(limit: number): AnswerSize {
     "aria-label": "Size of the answer",
   });
   const text = html("p", { class: "size" });
-  const show: AnswerSize["show"] = (cells, hours, answers) => {
+  const show: AnswerSize["show"] = (cells, hours, answers, cost) => {
     const size = (cells ?? 0) * hours;
     meter.value = size;
     text.classList.toggle("problem", size > limit);
@@ -29,7 +32,11 @@ export function answerSize(limit: number): AnswerSize {
     }
     const product = `${counted(cells, "cell")} × ${counted(hours, "hour")} = ${whole(size)}`;
     const largest = answers > 1 ? `The largest of ${answers} areas: ` : "";
-    text.textContent = `${largest}${product} of at most ${whole(limit)}.`;
+    const price =
+      cost > 1
+        ? ` ${answers === 1 ? "The request costs" : `${answers} requests cost`} ${whole(cost)} of the daily quota.`
+        : "";
+    text.textContent = `${largest}${product} of at most ${whole(limit)}.${price}`;
   };
   return { elements: [meter, text], show };
 }

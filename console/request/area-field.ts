@@ -2,12 +2,13 @@
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
 import type { ViewState } from "./address.ts";
-import type { Area, AreaLimits, Point } from "./area.ts";
+import { type Area, type AreaLimits, areDegrees, noDegrees, type Point } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
 import { swapped, touchesCoverage } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
-import { parseGivenAreas } from "./given-areas.ts";
+import { differenceRemarks } from "./geohash-list.ts";
+import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
 import { importWay } from "./import-way.ts";
 import { segments } from "./segments.ts";
 
@@ -99,20 +100,17 @@ export class AreaField {
     const example = examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
     this.#show(example === undefined ? "Draw" : "Example");
     if (example !== undefined) this.#example.value = example.name;
-    this.#fit(
-      areas.map(({ boundary }) => boundary),
-      [],
-      example === undefined,
-    );
+    const rings = areas.map(({ boundary }) => boundary);
+    this.#fit({ understood: [], rings, state: {}, remarks: [] }, example === undefined);
   }
 
   /** Reads areas from texts, as of dropped files. Where they hold none to ask for, what was chosen before stays. */
   take(texts: readonly string[]): void {
     this.#show("Import");
     try {
-      const { rings, remarks, state } = parseGivenAreas(...texts);
-      if (this.#isCovered(rings)) this.#fit(rings, remarks, true, state);
-      else this.#refuseUncovered(rings, remarks, state);
+      const given = parseGivenAreas(...texts);
+      if (this.#isCovered(given.rings)) this.#fit(given, true);
+      else this.#refuseUncovered(given);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#refuse(error);
@@ -125,13 +123,20 @@ export class AreaField {
   }
 
   /** Says that nothing is covered, and offers to exchange latitude and longitude where something is covered then. */
-  #refuseUncovered(rings: readonly (readonly Point[])[], remarks: readonly string[], state: ViewState): void {
+  #refuseUncovered(given: GivenAreas): void {
+    const { rings } = given;
     const others = rings.flatMap((ring) => {
       const other = swapped(ring);
       return other === undefined ? [] : [other];
     });
-    this.#refuse(new Error("Nothing of this is covered."));
-    const swap = () => this.#fit(others, remarks, true, state);
+    const outside = rings.flat().find((point) => !areDegrees([point]));
+    const hasDegrees = rings.some(areDegrees);
+    const reason =
+      outside === undefined || hasDegrees
+        ? "Nothing of this is covered."
+        : noDegrees([outside.longitude, outside.latitude]);
+    this.#refuse(new Error([...understoodAs(given.understood), reason].join(" ")));
+    const swap = () => this.#fit({ ...given, rings: others }, true);
     this.#note.append(
       html(
         "span",
@@ -180,18 +185,15 @@ export class AreaField {
     });
   }
 
-  /** Makes areas of rings that the API takes. @param state period and precision, if a request names them */
-  #fit(
-    rings: readonly (readonly Point[])[],
-    remarks: readonly string[],
-    namesSize: boolean,
-    state?: ViewState,
-  ): void {
+  /** Makes areas of rings that the API takes. @param given whose `state` has period and precision, of a request */
+  #fit({ rings, understood, state, remarks, cells }: GivenAreas, namesSize: boolean): void {
     try {
       const { areas, outlines, remarks: changes } = fitAreas(rings, this.#options.limits);
-      if (state !== undefined) this.#options.onRequest(state, areas);
+      if (understood.length > 0) this.#options.onRequest(state, areas);
       const size = namesSize ? [sizeOf(areas)] : [];
-      this.#setAreas(areas, [...size, ...remarks, ...changes].join(" "), outlines);
+      const differences = cells === undefined ? [] : differenceRemarks(areas, cells);
+      const sentences = [...understoodAs(understood), ...size, ...remarks, ...changes, ...differences];
+      this.#setAreas(areas, sentences.join(" "), outlines);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (this.#areas.length === 0) this.#options.onChange([], []);
@@ -217,6 +219,10 @@ export class AreaField {
 
 function isSame(one: Area, other: Area | undefined): boolean {
   return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
+}
+
+function understoodAs(texts: readonly string[]): string[] {
+  return texts.length === 0 ? [] : [`Understood as ${[...new Set(texts)].join("; ")}.`];
 }
 
 /** `6 points.`, `3 areas, asked for one by one.` */

@@ -48,6 +48,20 @@ export function boxArea({ west, south, east, north }: Box): Area | undefined {
   ]);
 }
 
+/** Whether points may be degrees of longitude and latitude. */
+export function areDegrees(points: readonly Point[]): boolean {
+  return points.every(({ latitude, longitude }) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180);
+}
+
+/** The sentence about coordinates that are no degrees. @param pair those of one point, as they were given */
+export function noDegrees(pair: readonly number[]): string {
+  const numbers = pair.map((value) => String(Number(value.toPrecision(9)))).join(" and ");
+  return (
+    `Coordinates have to be degrees of longitude and latitude (WGS 84, EPSG:4326): ${numbers} look like metres of a map ` +
+    "projection."
+  );
+}
+
 function rounded(degrees: number): number {
   // Adding 0 makes 0 of -0.
   return Math.round(degrees * 1e6) / 1e6 + 0;
@@ -59,7 +73,7 @@ export function areaProblem({ boundary }: Area, { minPoints, maxPoints }: AreaLi
   if (boundary.length > maxPoints) {
     return `The polygon has ${boundary.length} points; at most ${maxPoints} are allowed.`;
   }
-  if (boundary.some(({ latitude, longitude }) => Math.abs(latitude) > 90 || Math.abs(longitude) > 180)) {
+  if (!areDegrees(boundary)) {
     return "A point is outside of latitude ±90, longitude ±180.";
   }
   if (polygonOf(boundary) === undefined) return "The edges must enclose an area, and must not meet.";

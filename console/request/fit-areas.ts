@@ -1,6 +1,14 @@
 /** Areas that the API takes, made of those that a text holds. */
 import { counted } from "../numbers.ts";
-import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "./area.ts";
+import {
+  type Area,
+  type AreaLimits,
+  areaOf,
+  areaProblem,
+  areDegrees,
+  noDegrees,
+  type Point,
+} from "./area.ts";
 import { extentOf, simplified } from "./simplify.ts";
 
 /** Each area is a request of its own, so that there is a limit to them. */
@@ -45,14 +53,11 @@ interface Fitted {
 
 function fitRing(ring: readonly Point[], limits: AreaLimits): Fitted {
   const isValid = (points: readonly Point[]) => areaProblem(areaOf(points), limits) === undefined;
-  const isOutside = ring.some(
-    ({ latitude, longitude }) => Math.abs(latitude) > 90 || Math.abs(longitude) > 180,
-  );
-  const isTooLong = ring.length > limits.maxPoints && !isOutside;
+  const outside = ring.find((point) => !areDegrees([point]));
+  const isTooLong = ring.length > limits.maxPoints && outside === undefined;
   const area = areaOf(isTooLong ? simplified(ring, limits.maxPoints, isValid) : ring);
-  const problem = isOutside
-    ? "Coordinates have to be degrees of longitude and latitude (WGS 84)."
-    : areaProblem(area, limits);
+  const problem =
+    outside === undefined ? areaProblem(area, limits) : noDegrees([outside.longitude, outside.latitude]);
   return { ring, area, problem };
 }
 

@@ -1,20 +1,23 @@
-/** Areas as people have them: GeoJSON, WKT, a box, or a request of the API. */
+/** Areas as people have them: the polygons of texts (`given-text.ts` says of which kinds). */
 import { afterHours } from "../time.ts";
 import type { ViewState } from "./address.ts";
 import { boxArea, type Point } from "./area.ts";
-import { parseWkt } from "./wkt.ts";
+import { parseText } from "./given-text.ts";
+import { listed } from "./listed.ts";
 
 /** What texts hold. */
 export interface GivenAreas {
+  /** What each text was understood as, without a full stop: `3 lines of GeoJSON`. */
+  readonly understood: readonly string[];
   /** The outer rings of polygons, as given. */
   readonly rings: readonly (readonly Point[])[];
   /** The members of a request of the API: of several requests, the last that names them. */
   readonly state: Pick<ViewState, "from" | "hours" | "precision">;
   /** Sentences about what is not used of the texts. */
   readonly remarks: readonly string[];
+  /** The cells, where a single text gave geohashes, of one length. */
+  readonly cells?: ReadonlySet<string>;
 }
-
-const expected = "GeoJSON, WKT, a box (west, south, east, north) or a request of the API";
 
 /**
  * Parses texts, as of several files.
@@ -22,26 +25,14 @@ const expected = "GeoJSON, WKT, a box (west, south, east, north) or a request of
  */
 export function parseGivenAreas(...texts: readonly string[]): GivenAreas {
   const reader = new Reader();
-  for (const text of texts) reader.read(parseText(text.trim()));
-  const { rings, state, remarks } = reader;
+  const given = texts.map((text) => parseText(text));
+  for (const value of given.flatMap(({ values }) => values)) reader.read(value);
+  const { rings, state } = reader;
+  const remarks = [...given.flatMap((one) => one.remarks), ...reader.remarks];
   if (rings.length === 0) throw new Error(["There is no polygon in it.", ...remarks].join(" "));
-  return { rings, state, remarks };
-}
-
-function parseText(text: string): unknown {
-  const numbers = text.split(/[\s,;]+/).map(Number);
-  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers;
-  if (!/^[[{]/.test(text)) {
-    const geometry = parseWkt(text);
-    if (geometry === undefined) throw new Error(`This is not ${expected}.`);
-    return geometry;
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`This is not JSON. Expected is ${expected}.`);
-    throw error;
-  }
+  const [{ cells } = {}] = given.length === 1 ? given : [];
+  const understood = given.map((one) => one.understood);
+  return { understood, rings, state, remarks, ...(cells === undefined ? {} : { cells }) };
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -185,13 +176,6 @@ class Reader {
   #addMembers(members: Members): void {
     for (const name of Object.keys(members)) this.#members.add(name);
   }
-}
-
-/** The first names of a set, and how many more there are. */
-function listed(names: ReadonlySet<string>): string {
-  const shown = [...names].slice(0, 5);
-  const more = names.size - shown.length;
-  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 /** Says that the last of several values is used, if they differ. */

@@ -18,13 +18,17 @@ export function importWay(take: (texts: readonly string[]) => void): HTMLElement
     multiple: true,
     hidden: true,
     "aria-label": "Files with areas",
-    accept: ".geojson,.json,.wkt,.txt",
+    accept: ".geojson,.geojsonl,.geojsons,.ndjson,.jsonl,.json,.wkt,.csv,.tsv,.txt",
     change: () => void readChosen(),
   });
   return html(
     "div",
     {},
-    html("label", { for: "pasted" }, "GeoJSON, WKT, a box, or a request of the API"),
+    html(
+      "label",
+      { for: "pasted" },
+      "GeoJSON, WKT, a table with WKT, geohashes, a box, a place, or a request of the API",
+    ),
     text,
     html(
       "div",

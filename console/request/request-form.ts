@@ -5,6 +5,7 @@ import { answerSize } from "./answer-size.ts";
 import type { Area, Point } from "./area.ts";
 import { type AreaDrawing, AreaField } from "./area-field.ts";
 import type { Capabilities } from "./capabilities.ts";
+import { costOf } from "./cost.ts";
 import type { Example } from "./examples.ts";
 import { periodField } from "./period-field.ts";
 import { precisionField } from "./precision-field.ts";
@@ -50,7 +51,7 @@ export function requestForm(options: FormOptions): RequestForm {
   });
   const found = () => validate(values(), capabilities, examples, new Date());
   const update = () => {
-    precision.show(areas, period.hours());
+    precision.show(values());
     submit.show(found());
     onChange();
   };
@@ -100,16 +101,20 @@ export function requestForm(options: FormOptions): RequestForm {
   return { element, fill, take: (texts) => field.take(texts), query };
 }
 
+/** What the form asks for, perhaps without a start. */
+type Asked = Omit<Query, "from"> & { readonly from: Date | undefined };
+
 /** The precision, with the size that cells and the answer have by it. */
 function precisionAndSize(precisions: readonly number[], slots: number, onChange: () => void) {
   const { precision, set, showCellSize, elements } = precisionField(precisions, onChange);
   const size = answerSize(slots);
   const legend = html("legend", {}, "Precision");
   const fieldset = html("fieldset", {}, legend, ...elements, ...size.elements);
-  const show = (areas: readonly Area[], hours: number) => {
+  const show = ({ areas, from, hours, precision }: Asked) => {
     const [first] = areas;
     showCellSize(first);
-    size.show(first && largestCount({ areas }, precision()), hours, areas.length);
+    const cost = from === undefined ? 0 : costOf({ areas, from, hours, precision }, new Date());
+    size.show(first && largestCount({ areas }, precision), hours, areas.length, cost);
   };
   return { fieldset, precision, set, show };
 }

@@ -8,6 +8,11 @@ const types: Readonly<Record<string, string>> = {
   GEOMETRYCOLLECTION: "GeometryCollection",
 };
 
+/** The type that a word names, also one that says what its positions have: `POLYGONZ` is `POLYGON Z`. */
+function typeOf(word = ""): string | undefined {
+  return types[word] ?? types[word.replace(/(?:ZM|Z|M)$/, "")];
+}
+
 /**
  * Parses WKT, such as `POLYGON ((4.8 45.7, 4.9 45.7, 4.9 45.8, 4.8 45.7))`: one geometry or several, with or without
  * `SRID=4326;` before each.
@@ -29,7 +34,7 @@ export function parseWkt(text: string): readonly object[] | undefined {
     if (!take("(")) return undefined;
     const items: unknown[] = [];
     do {
-      const item = types[tokens[at] ?? ""] === undefined ? (list() ?? position()) : geometry();
+      const item = typeOf(tokens[at]) === undefined ? (list() ?? position()) : geometry();
       if (item === undefined) return undefined;
       items.push(item);
     } while (take(","));
@@ -37,11 +42,17 @@ export function parseWkt(text: string): readonly object[] | undefined {
   };
   const position = (): number[] | undefined => {
     const numbers: number[] = [];
-    for (; Number.isFinite(Number(tokens[at] ?? Number.NaN)); at++) numbers.push(Number(tokens[at]));
+    for (; at < tokens.length; at++) {
+      const number = Number(tokens[at]);
+      // A height or a measure that is not known: QGIS writes `nan`.
+      const isUnknown = numbers.length > 1 && tokens[at] === "NAN";
+      if (!Number.isFinite(number) && !isUnknown) break;
+      numbers.push(number);
+    }
     return numbers.length > 1 ? numbers : undefined;
   };
   const geometry = (): object | undefined => {
-    const type = types[tokens[at] ?? ""];
+    const type = typeOf(tokens[at]);
     at++;
     if (["Z", "M", "ZM"].includes(tokens[at] ?? "")) at++;
     const items = type === undefined ? undefined : list();
@@ -54,7 +65,7 @@ export function parseWkt(text: string): readonly object[] | undefined {
     const [, srid] = /^SRID *= *(\d+)/.exec(tokens[at] ?? "") ?? [];
     if (srid !== undefined) at++;
     if (srid !== undefined && srid !== "4326") {
-      throw new Error("Only coordinates of WGS 84 (SRID 4326) can be read.");
+      throw new Error(`The coordinates are of SRID ${srid}. Only those of WGS 84 (SRID 4326) can be read.`);
     }
     const read = geometry();
     if (read === undefined) return undefined;
@@ -62,4 +73,10 @@ export function parseWkt(text: string): readonly object[] | undefined {
     take(";");
   }
   return geometries.length > 0 ? geometries : undefined;
+}
+
+/** Whether a text begins as WKT does. */
+export function isWktText(text: string): boolean {
+  const [name = ""] = /^[A-Z]+/.exec(text.toUpperCase().replace(/^\s*(?:SRID *= *\d+ *; *)?/, "")) ?? [];
+  return typeOf(name) !== undefined;
 }

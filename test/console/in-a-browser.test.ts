@@ -215,11 +215,40 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       for (const key of ["ArrowUp", "Enter"]) await page.keyboard.press(key);
       await showDensities(page);
 
-      expect(note).toContain("2 areas, asked for one by one. A hole is filled in");
+      expect(note).toContain("Understood as GeoJSON. 2 areas, asked for one by one. A hole is filled in");
       // The page may have asked by itself before the click.
       expect(new Set(asked.map(({ body }) => body)).size).toBe(2);
       const [, latitude] = /#area=4.82,45.74,4.86,45.74,4.84,([\d.]+)&/.exec(page.url()) ?? [];
       expect(Number(latitude)).toBeGreaterThan(45.76);
+      expectNoProblems(map);
+    });
+
+    test("the map says what it understood of QGIS's clipboard, geohashes, coordinates and metres", async () => {
+      const { page } = map;
+      await openForm(page);
+      await page.click("label[for=way-Import]");
+      const noteOn = async (text: string) => {
+        await page.fill("#pasted", text);
+        await page.click("text=Use this");
+        return await page.textContent(".request .note[aria-live]");
+      };
+
+      const clipboard =
+        "wkt_geom\tfid\tname\nPolygon ((4.83 45.75, 4.85 45.75, 4.84 45.77, 4.83 45.75))\t1\tpark (east), old";
+      expect(await noteOn(clipboard)).toBe(
+        "Understood as a table with WKT in the column wkt_geom, 1 row. 3 points. Not used: fid, name.",
+      );
+      expect(await noteOn("45.76, 4.83")).toContain(
+        "latitude 45.76, longitude 4.83: the area reaches a kilometre",
+      );
+      expect(await noteOn("u05km9, u05kq3, u05kqh, u05kqa")).toBe(
+        "Understood as 3 geohashes. 3 areas, asked for one by one. " +
+          "Left out: u05kqa. A geohash has digits and letters, but no a, i, l, o.",
+      );
+      expect(await page.textContent(".request .size")).toMatch(/3 requests cost \d+ of the daily quota\.$/);
+      expect(
+        await noteOn("POLYGON ((842000 6519000, 842100 6519000, 842100 6519100, 842000 6519000))"),
+      ).toContain("842000 and 6519000 look like metres of a map projection. The former area stays.");
       expectNoProblems(map);
     });
 

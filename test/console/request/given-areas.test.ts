@@ -1,7 +1,17 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Area } from "../../../console/request/area.ts";
+import { fitAreas } from "../../../console/request/fit-areas.ts";
+import { differenceRemarks } from "../../../console/request/geohash-list.ts";
 import { parseGivenAreas } from "../../../console/request/given-areas.ts";
-import { triangle } from "./points.ts";
+import { coverOf, geohashesOf } from "../../../functions/population-density/cover/cover.ts";
+import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import { limits, triangle } from "./points.ts";
+
+function cellsOf({ boundary }: Area): string[] {
+  const polygon = polygonOf(boundary);
+  return polygon === undefined ? [] : geohashesOf(coverOf(polygon, 6), 6);
+}
 
 const ring = [...triangle, triangle[0]].map(({ latitude, longitude }) => [longitude, latitude]);
 const closed = [...triangle, triangle[0]];
@@ -13,6 +23,10 @@ const box = [
   { latitude: 45.8, longitude: 4.9 },
   { latitude: 45.8, longitude: 4.8 },
 ];
+const wkt = `Polygon (${wktRing})`;
+const withHeights = `(${ring.map((position) => `${position.join(" ")} nan`).join(", ")})`;
+const feature = { type: "Feature", properties: null, geometry: polygon };
+const separator = "\u001e";
 const request = {
   area: { areaType: "POLYGON", boundary: triangle },
   startTime: "2026-11-23T10:00:00.000Z",
@@ -40,6 +54,28 @@ test.each([
     `POLYGON (${wktRing})\nMULTIPOLYGON ((${wktRing}), (${wktRing}))`,
     [closed, closed, closed],
   ],
+  ["QGIS's clipboard", `wkt_geom\tfid\tname\n${wkt}\t1\tpark (east), old`, [closed]],
+  ["QGIS's clipboard with heights", `wkt_geom\tfid\nPolygonZ (${withHeights})\t1\n`, [closed]],
+  ["rows without a header", `${wkt}\t1\n${wkt}\t2`, [closed, closed]],
+  ["a CSV file with WKT", `id,WKT\r\n1,"${wkt}"\r\n2,"${wkt}"\r\n`, [closed, closed]],
+  [
+    "semicolons, quotes and lines in a field",
+    `name;geom\n"a ""b"";\nc";"${wkt.replace(", ", ",\n")}"`,
+    [closed],
+  ],
+  ["PolygonZ with nan", `PolygonZ (${withHeights})`, [closed]],
+  ["POLYGONZ( without a space", `POLYGONZ(${withHeights})`, [closed]],
+  ["MULTIPOLYGON ZM", `multipolygon zm ((${withHeights.replaceAll("nan", "nan 7")}))`, [closed]],
+  ["MultiPolygonM", `MultiPolygonM((${withHeights}))`, [closed]],
+  ["a GeometryCollection of WKT", `GEOMETRYCOLLECTION (POINT (4 45), ${wkt})`, [closed]],
+  ["lines of GeoJSON", `${JSON.stringify(feature)}\r\n\r\n${JSON.stringify(polygon)}\n`, [closed, closed]],
+  [
+    "a text sequence (RFC 8142)",
+    `${separator}${JSON.stringify(feature, null, 1)}\n${separator}${JSON.stringify(polygon)}\n`,
+    [closed, closed],
+  ],
+  ["a text sequence of one", `${separator}${JSON.stringify(feature)}\n`, [closed]],
+  ["GeoJSON after a byte order mark", `\ufeff${JSON.stringify(feature)}`, [closed]],
 ])("parseGivenAreas reads %s", (_, value, rings) => {
   const text = typeof value === "string" ? value : JSON.stringify(value);
 
@@ -50,6 +86,7 @@ test("parseGivenAreas reads a request of the API with its period and precision, 
   const sink = { sink: "https://example.com", sinkCredential: { accessToken: "secret" } };
 
   expect(parseGivenAreas(JSON.stringify({ ...request, ...sink }))).toEqual({
+    understood: ["a request of the API"],
     rings: [triangle],
     state: { from: new Date("2026-11-23T10:00:00Z"), hours: 24, precision: 6 },
     remarks: ["Not used: sink, sinkCredential."],
@@ -71,6 +108,7 @@ test("parseGivenAreas reads several texts, and says that the last of their perio
   const texts = [request, request, later].map((one) => JSON.stringify(one));
 
   expect(parseGivenAreas(...texts)).toEqual({
+    understood: Array(3).fill("a request of the API"),
     rings: [triangle, triangle, triangle],
     state: { from: new Date("2026-11-23T10:00:00Z"), hours: 2, precision: 7 },
     remarks: ["Of 2 periods, the last is used.", "Of 2 precisions, the last is used."],
@@ -138,22 +176,158 @@ test.each([
   ["SRID=2154;POLYGON ((1 2, 3 4, 5 6))", "WGS 84"],
   ["0, 0, 200, 10", "less than 180 degrees"],
   ["Lyon", "not GeoJSON, WKT"],
+  ["hello the world", "not GeoJSON, WKT"],
+  ["12 34 56", "not GeoJSON, WKT"],
+  ["CURVEPOLYGON (CIRCULARSTRING (0 0, 1 1))", "not GeoJSON, WKT"],
+  ["45.76 N 4.83 N", "not GeoJSON, WKT"],
+  ["wkt_geom\tfid\nSRID=2154;POLYGON ((1 2, 3 4, 5 6))\t1", "SRID 2154"],
+  [`{"type":"FeatureCollection",\n"features":[${JSON.stringify(polygon)},\n]}`, "in line 2 there is a comma"],
+  [`${JSON.stringify(polygon)}\n{"type":\n${JSON.stringify(polygon)}`, "Line 2 is not JSON"],
+  ["842000, 6519000", "842000 and 6519000 look like metres"],
+  ["151.21, -33.86", "Latitude comes first"],
+  ["89.9999, 4", "near to a pole"],
+  ["u0, v05kqzbpx", "more than 65,536 cells"],
   ["", "not GeoJSON, WKT"],
 ])("parseGivenAreas refuses %s and says what it expected", (text, reason) => {
   expect(() => parseGivenAreas(text)).toThrow(reason);
 });
 
+test.each([
+  ["45.76, 4.83", 45.76, 4.83],
+  ["45.76 4.83", 45.76, 4.83],
+  ["45,76; 4,83", 45.76, 4.83],
+  ["45,76 4,83", 45.76, 4.83],
+  ["45,76, 4,83", 45.76, 4.83],
+  ["4.83 E, 45.76 N", 45.76, 4.83],
+  ["45.76° N, 4.83° W", 45.76, -4.83],
+  ["N45.76 W4.83", 45.76, -4.83],
+  [`45°45'36"N 4°49'48"E`, 45.76, 4.83],
+  ["45°45′36″ s, 4°49′48″ w", -45.76, -4.83],
+  ["−33.86, 151.21", -33.86, 151.21],
+  ["-33.86/151.21", -33.86, 151.21],
+  ["0, 180", 0, 180],
+])(
+  "parseGivenAreas makes an area that reaches a kilometre to each side of %s",
+  (text, latitude, longitude) => {
+    const { rings, understood } = parseGivenAreas(text);
+
+    expect(understood[0]).toMatch(
+      /^a place, latitude .*, longitude .*: the area reaches a kilometre from it to each side$/,
+    );
+    expect(understood[0]?.replaceAll("−", "-")).toContain(`latitude ${latitude}, longitude ${longitude}:`);
+    const [ring = []] = rings;
+    const kilometre = 180 / (Math.PI * 6_371);
+    const width = kilometre / Math.cos((latitude * Math.PI) / 180);
+    const [south, north] = [ring[0]?.latitude ?? 0, ring[2]?.latitude ?? 0];
+    const [west, east] = [ring[0]?.longitude ?? 0, ring[2]?.longitude ?? 0];
+    expect([south, north]).toEqual([
+      expect.closeTo(latitude - kilometre, 5),
+      expect.closeTo(latitude + kilometre, 5),
+    ]);
+    expect(west).toBeCloseTo(longitude - width, 5);
+    expect(east).toBeCloseTo(longitude + width > 180 ? longitude + width - 360 : longitude + width, 5);
+  },
+);
+
+test("parseGivenAreas names the columns of a table that are not used, and its rows that are no WKT", () => {
+  const { rings, understood, remarks } = parseGivenAreas(`wkt;fid;name\n"${wkt}";1;park\nnothing;2;`);
+
+  expect(rings).toEqual([closed]);
+  expect(understood).toEqual(["a table with WKT in the column wkt, 2 rows"]);
+  expect(remarks).toEqual(["Left out: 1 × row that is no WKT.", "Not used: fid, name."]);
+});
+
+describe("a list of geohashes", () => {
+  const covered = (text: string) => {
+    const { rings, cells = new Set(), ...given } = parseGivenAreas(text);
+    const { areas } = fitAreas(rings, limits);
+    return { ...given, areas, cells, differences: differenceRemarks(areas, cells) };
+  };
+
+  test.each([
+    ["u05kq u05kr", 1, 2],
+    [`"u05kq", 'U05KR';`, 1, 2],
+    ["u05kq\nu05kr\n", 1, 2],
+    [`["u05kq", "u05kr"]`, 1, 2],
+    ["geohash,pplDensity\nu05kq,3\nu05kr,4\n", 1, 2],
+    ["9e1 9e2", 2, 2],
+    ["gcpvj", 1, 1],
+    // With the 32 cells of u05kr.
+    ["u05kr u05kq4 u05kqc", 2, 34],
+  ])("%j is joined into %i areas of %i cells, and no others", (text, areas, cells) => {
+    const found = covered(text);
+    expect([found.areas.length, found.cells.size]).toEqual([areas, cells]);
+    expect(found.differences).toEqual([]);
+  });
+
+  test("geohashes with a, i, l and o are named and left out, and long ones cut", () => {
+    const { understood, remarks } = parseGivenAreas("u05kq u05ka u05kl u05kq4zbpx1 u05kr");
+    expect(understood).toEqual(["3 geohashes"]);
+    expect(remarks).toEqual([
+      "Left out: u05ka, u05kl. A geohash has digits and letters, but no a, i, l, o.",
+      "Cut to 9 characters: u05kq4zbpx1.",
+    ]);
+  });
+
+  test("cells that a polygon of 15 points cannot have are named", () => {
+    // A comb: every second cell of a row, and the row below.
+    const comb = ["u05kq4", "u05kq5", "u05kqh", "u05kqj", "u05kqn", "u05kqp", "u05kq6", "u05kqk", "u05kqq"];
+    const { areas, cells, differences } = covered(
+      [
+        ...comb,
+        "u05kr0",
+        "u05kr1",
+        "u05kr4",
+        "u05kr5",
+        "u05kr2",
+        "u05kr6",
+        "u05kq0",
+        "u05kq1",
+        "u05kq2",
+      ].join(" "),
+    );
+    const found = new Set(areas.flatMap((area) => cellsOf(area)));
+    const missing = [...cells].filter((cell) => !found.has(cell));
+    const further = [...found].filter((cell) => !cells.has(cell));
+    expect(missing.length + further.length).toBeGreaterThan(0);
+    if (missing.length > 0) expect(differences.join(" ")).toContain(missing[0]);
+    if (further.length > 0) expect(differences.join(" ")).toContain(`${further.length} further cell`);
+  });
+});
+
 test("parseGivenAreas returns rings or throws a readable error for any text", () => {
+  const geohashLike = fc.array(fc.stringMatching(/^[0-9a-z]{1,4}$/)).map((words) => words.join(" "));
+  const placeLike = fc
+    .array(fc.constantFrom("45", "4,8", ".5", "°", "N", "W", " ", ",", ";", "-", "′", "″", "1e9"))
+    .map((parts) => parts.join(""));
   const wktLike = fc
-    .array(fc.constantFrom("POLYGON", "(", ")", ",", "1 2", "EMPTY", "SRID=1;", "Z", "-", "E"))
+    .array(
+      fc.constantFrom(
+        "wkt\t",
+        "\t",
+        '"',
+        "\n",
+        "NAN",
+        "POLYGON",
+        "(",
+        ")",
+        ",",
+        "1 2",
+        "EMPTY",
+        "SRID=1;",
+        "Z",
+        "-",
+        "E",
+      ),
+    )
     .map((tokens) => tokens.join(" "));
   fc.assert(
-    fc.property(fc.oneof(fc.json(), fc.string(), wktLike), (text) => {
+    fc.property(fc.oneof(fc.json(), fc.string(), wktLike, geohashLike, placeLike), (text) => {
       try {
         expect(parseGivenAreas(text).rings.length).toBeGreaterThan(0);
       } catch (error) {
         expect((error as Error).message).toMatch(
-          /^(?:This is not|There is no polygon|A box is|Only coordinates)/,
+          /^(?:This is not|There is no polygon|A box is|The coordinates are of SRID|Line \d+ is not JSON|Coordinates have|Latitude comes|This place is|These geohashes)/,
         );
       }
     }),

@@ -1,0 +1,152 @@
+/** What kind of text people paste or drop, and the values in it. */
+import { boxArea, type Point } from "./area.ts";
+import { kilometreAround, parsePlace } from "./coordinates.ts";
+import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
+import { listed } from "./listed.ts";
+import { parseTable } from "./table.ts";
+import { isWktText, parseWkt } from "./wkt.ts";
+
+/** The values of a text. */
+export interface GivenText {
+  /** Values of GeoJSON, of the API, or boxes. */
+  readonly values: readonly unknown[];
+  /** What the text was understood as, without a full stop: `3 lines of GeoJSON`. */
+  readonly understood: string;
+  /** Sentences about what is not used. */
+  readonly remarks: readonly string[];
+  /** The cells, where geohashes were given. */
+  readonly cells?: ReadonlySet<string>;
+}
+
+/** What can be read. */
+const expected =
+  "GeoJSON, WKT, a table with WKT, geohashes, a box (west, south, east, north), a place (latitude, longitude) or a " +
+  "request of the API";
+
+/** @throws {Error} saying what was expected. */
+export function parseText(text: string): GivenText {
+  const trimmed = text.replace(/^\ufeff/, "").trim();
+  const read =
+    boxOrPlace(trimmed) ?? jsonOf(trimmed) ?? wktOf(trimmed) ?? tableOf(trimmed) ?? geohashesOf(trimmed);
+  if (read === undefined) throw new Error(`This is not ${expected}.`);
+  return read;
+}
+
+/** Four numbers are a box and two a place; with decimal commas, `45,76; 4,83` is one too. */
+function boxOrPlace(text: string): GivenText | undefined {
+  const numbers = text
+    .split(/[\s,;]+/)
+    .map((word) => (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]\d+)?$/i.test(word) ? Number(word) : Number.NaN));
+  const isBox = numbers.length === 4 && numbers.every(Number.isFinite);
+  const [west = 0, south = 0, east = 0, north = 0] = numbers;
+  const hasCommas = /^[-+]?\d+,\d+(?:\s*;\s*|,?\s+)[-+]?\d+,\d+$/.test(text);
+  const isPlace =
+    !isBox || (hasCommas && (text.includes(";") || boxArea({ west, south, east, north }) === undefined));
+  const place = isPlace ? parsePlace(text) : undefined;
+  if (place !== undefined) return around(place);
+  return isBox ? { values: [numbers], understood: "a box", remarks: [] } : undefined;
+}
+
+function around(place: Point): GivenText {
+  const { latitude, longitude } = place;
+  const name = `latitude ${degrees(latitude)}, longitude ${degrees(longitude)}`;
+  return {
+    values: [kilometreAround(place)],
+    understood: `a place, ${name}: the area reaches a kilometre from it to each side`,
+    remarks: [],
+  };
+}
+
+function degrees(value: number): string {
+  return String(Number(value.toFixed(6))).replace("-", "−");
+}
+
+/** In front of each record of a text sequence of JSON (RFC 8142). */
+const recordSeparator = "\u001e";
+
+/** JSON, or a value of JSON in each line: with record separators (RFC 8142) or without. */
+function jsonOf(text: string): GivenText | undefined {
+  const start = text.replaceAll(recordSeparator, "").trim();
+  if (!/^[[{]/.test(start)) return undefined;
+  const whole = parsedJson(start);
+  if (whole !== undefined) {
+    if (Array.isArray(whole) && whole.length > 0 && whole.every((one) => typeof one === "string"))
+      return geohashesOf(whole.join(" "));
+    return { values: [whole], understood: kindOf(whole), remarks: [] };
+  }
+  const separator = text.includes(recordSeparator) ? recordSeparator : /\r?\n/;
+  const records = text.split(separator).filter((record) => record.trim() !== "");
+  const values = records.map(parsedJson);
+  const wrong = values.indexOf(undefined);
+  if (wrong < 0) return { values, understood: `${values.length} lines of ${kindOf(values[0])}`, remarks: [] };
+  // One value over several lines begins like no line of its own.
+  const areLines =
+    values.filter((value) => value !== undefined && typeof value === "object").length > values.length / 2;
+  const at = areLines ? `Line ${wrong + 1}` : "This";
+  const comma = /,\s*[}\]]/.exec(
+    text.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => quoted.replace(/[,}\]]/g, "_")),
+  );
+  const lines = comma === null ? [] : text.slice(0, comma.index).split("\n");
+  throw new Error(
+    lines.length > 0 && !areLines
+      ? `This is not JSON: in line ${lines.length} there is a comma before the end of a list or an object.`
+      : `${at} is not JSON. Expected is ${expected}.`,
+  );
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "JSON";
+  if ("type" in value) return "GeoJSON";
+  return "area" in value ? "a request of the API" : "JSON";
+}
+
+function wktOf(text: string): GivenText | undefined {
+  const geometries = parseWkt(text);
+  return geometries && { values: geometries, understood: "WKT", remarks: [] };
+}
+
+/** The rows of a table, as GeoJSON's features without the values of their properties. */
+function tableOf(text: string): GivenText | undefined {
+  const table = parseTable(text);
+  if (table === undefined) return undefined;
+  const { column, values, isWkt, otherColumns } = table;
+  if (!isWkt) return geohashesOf(values.join(" "), otherColumns);
+  const rows = values.map((value) => (isWktText(value) ? parseWkt(value) : undefined));
+  // Broken WKT is no table.
+  if (column === undefined && rows.every((row) => row === undefined)) return undefined;
+  const unread = rows.filter((row) => row === undefined).length;
+  const name = column === undefined ? "" : ` in the column ${column}`;
+  return {
+    values: rows.flatMap((row) => row ?? []),
+    understood: `a table with WKT${name}, ${rows.length} ${rows.length === 1 ? "row" : "rows"}`,
+    remarks: [
+      ...(unread > 0 ? [`Left out: ${unread} × row that is no WKT.`] : []),
+      ...unusedColumns(otherColumns),
+    ],
+  };
+}
+
+function unusedColumns(names: readonly string[]): string[] {
+  return names.length > 0 ? [`Not used: ${listed(names)}.`] : [];
+}
+
+function geohashesOf(text: string, otherColumns: readonly string[] = []): GivenText | undefined {
+  const list: GeohashList | undefined = parseGeohashes(text);
+  return (
+    list && {
+      values: [{ type: "MultiPolygon", coordinates: list.polygons }],
+      understood: list.count === 1 ? "a geohash" : `${list.count} geohashes`,
+      remarks: [...list.remarks, ...unusedColumns(otherColumns)],
+      cells: list.cells,
+    }
+  );
+}
