@@ -1,11 +1,12 @@
 import { writeArrayBuffer } from "geotiff";
-import { latLngToCell } from "h3-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Box } from "../../functions/population-density/cover/box.ts";
 import { outputNames } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
-import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
+import { pointsOf } from "../../tools/import/density/population/csv-rows.ts";
 import { curveOf } from "../../tools/import/density/population/curve.ts";
-import type { PopulatedPoint, PopulationFile } from "../../tools/import/density/population/points.ts";
+import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
+import type { Place, PopulationFile } from "../../tools/import/density/population/places.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { runNcs } from "../support/ncs.ts";
 import { stackOutputs, useShell } from "../support/operator.ts";
@@ -23,13 +24,18 @@ beforeAll(async () => {
 beforeEach(() => useShell());
 afterEach(() => vi.unstubAllEnvs());
 
-async function all(points: PopulationFile): Promise<PopulatedPoint[]> {
-  const found: PopulatedPoint[] = [];
-  for await (const some of points) found.push(...some);
+async function all(places: PopulationFile): Promise<Place[]> {
+  const found: Place[] = [];
+  for await (const some of places) found.push(...some);
   return found;
 }
 
-const peopleOf = (points: readonly PopulatedPoint[]) => points.reduce((sum, { people }) => sum + people, 0);
+/** How many people of a file are in a box. */
+async function peopleIn(places: PopulationFile, box: Box): Promise<number> {
+  const cells = new PeopleByCell(box, 5);
+  for (const place of await all(places)) cells.add(place);
+  return cells.people;
+}
 
 /** Pixels of a hundredth of a degree from 47 north, 8 east. */
 async function geotiff(name: string, values: readonly number[], width: number, model = 2): Promise<string> {
@@ -57,34 +63,18 @@ describe("a file of residents", () => {
     ]);
   });
 
-  test("ncs import population spreads the people of an H3 cell over points near its middle", async () => {
-    const cell = latLngToCell(47.1, 8.2, 7);
-    const points = await all(h3CellsOf(await folder.write("h3.csv", `h3,population\n${cell},490\n`), 150));
-    expect(points.length).toBeGreaterThan(300);
-    expect(peopleOf(points)).toBeCloseTo(490, 6);
-    for (const { latitude, longitude } of points) {
-      expect(Math.abs(latitude - 47.1)).toBeLessThan(0.05);
-      expect(Math.abs(longitude - 8.2)).toBeLessThan(0.06);
-    }
-  });
-
   test("ncs import population reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
     const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
-    const cell = { height: 0.01, width: 0.01 };
     const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
-    const points = await all(pixelsOf(path, box, cell));
-    expect(peopleOf(points)).toBeCloseTo(1 + 2 + 4, 6);
-    const south = points.filter(({ latitude }) => latitude < 46.99);
-    expect(peopleOf(south)).toBeCloseTo(4, 6);
-    expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }, cell))).toEqual([]);
+    expect(await peopleIn(pixelsOf(path, box), box)).toBeCloseTo(1 + 2 + 4, 6);
+    expect(await peopleIn(pixelsOf(path, box), { ...box, north: 46.99 })).toBeCloseTo(4, 6);
+    expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }))).toEqual([]);
   });
 
   test("ncs import population refuses a GeoTIFF in another projection and names the command that converts it", async () => {
     const path = await geotiff("projected.tif", [1], 1, 1);
     const box = { west: 8, south: 46, east: 9, north: 47 };
-    await expect(all(pixelsOf(path, box, { height: 0.01, width: 0.01 }))).rejects.toThrow(
-      "gdalwarp -t_srs EPSG:4326",
-    );
+    await expect(all(pixelsOf(path, box))).rejects.toThrow("gdalwarp -t_srs EPSG:4326");
   });
 
   test.each([

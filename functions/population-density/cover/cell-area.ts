@@ -41,6 +41,19 @@ export function rowArea(row: number, precision: number): number {
   return (integral / 2) * radians(cellHeight) * radians(cellWidth);
 }
 
+/**
+ * The area between the equator and a latitude on the ellipsoid, for each degree of longitude: in km², below 0 in the
+ * south. The areas of narrow bands are differences of two, exact to 1e-9 for bands of a metre and more, other than
+ * next to the poles.
+ */
+export function areaFromEquator(latitude: number): number {
+  const sine = Math.sin(radians(latitude));
+  const eccentricity = Math.sqrt(eccentricitySquared);
+  const integral =
+    sine / (1 - eccentricitySquared * sine * sine) + Math.atanh(eccentricity * sine) / eccentricity;
+  return (radians(1) * equatorialRadiusKm ** 2 * (1 - eccentricitySquared) * integral) / 2;
+}
+
 /** M · N · cos φ, in km² per square radian, at an angle from a pole. */
 function curvature(colatitude: number): number {
   const cosine = Math.cos(colatitude);

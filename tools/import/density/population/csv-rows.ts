@@ -2,18 +2,12 @@ import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
-import {
-  cellToChildren,
-  cellToLatLng,
-  getHexagonEdgeLengthAvg,
-  getResolution,
-  isValidCell,
-  UNITS,
-} from "h3-js";
+import { isValidCell } from "h3-js";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { unreadable } from "../../../../shared/import/unreadable.ts";
-import type { PopulatedPoint, PopulationFile } from "./points.ts";
+import { ringOf } from "./hexagons.ts";
+import type { Place, PopulationFile } from "./places.ts";
 
 /** What a column may be called, in lower case. */
 const columnNames = {
@@ -38,32 +32,19 @@ export function pointsOf(path: string): PopulationFile {
     if (east === undefined || Math.abs(east) > 180) return "longitude: must be from -180 to 180";
     if (north === undefined) return "latitude: must be from -90 to 90";
     if (Math.abs(north) > 90) return "latitude: must be from -90 to 90; latitude and longitude swapped?";
-    return [{ longitude: east, latitude: north, people }];
+    return { longitude: east, latitude: north, people };
   });
 }
 
 /**
- * The people of a CSV with an H3 cell in each row. Those of a cell are spread over its parts.
- * @param cellMetres the height of the cells that are filled.
+ * The people of a CSV with an H3 cell in each row.
  * @throws {ImportError} naming the bad rows by their line.
  */
-export function h3CellsOf(path: string, cellMetres: number): PopulationFile {
+export function h3CellsOf(path: string): PopulationFile {
   return rowsOf(path, ["h3", "people"], ({ h3, people }) => {
     if (!isValidCell(h3)) return "h3: must be an H3 cell, such as 871f9069bffffff";
-    const parts = cellToChildren(h3, resolutionWithin(getResolution(h3), cellMetres));
-    return parts.map((part) => {
-      const [latitude, longitude] = cellToLatLng(part);
-      return { longitude, latitude, people: people / parts.length };
-    });
+    return { ring: ringOf(h3), people };
   });
-}
-
-/** The coarsest resolution with several parts in each cell to fill, at most four steps finer: 2,401 parts a cell. */
-function resolutionWithin(coarsest: number, cellMetres: number): number {
-  for (let resolution = coarsest; resolution < Math.min(coarsest + 4, 15); resolution++) {
-    if (getHexagonEdgeLengthAvg(resolution, UNITS.m) < cellMetres / 3) return resolution;
-  }
-  return Math.min(coarsest + 4, 15);
 }
 
 type Wanted = Readonly<Record<Exclude<Column, "people">, string>> & { readonly people: number };
@@ -73,8 +54,8 @@ const rowsAtOnce = 4_096;
 async function* rowsOf(
   path: string,
   wanted: readonly Column[],
-  pointsIn: (row: Wanted) => readonly PopulatedPoint[] | string,
-): AsyncGenerator<readonly PopulatedPoint[]> {
+  placeIn: (row: Wanted) => Place | string,
+): AsyncGenerator<readonly Place[]> {
   const file = basename(path);
   const problems = new Problems([file]);
   let found: Readonly<Partial<Record<Column, string>>> | undefined;
@@ -89,7 +70,7 @@ async function* rowsOf(
   const reading = pipeline(createReadStream(path), parser);
   // Thrown by the loop, which reads what the pipeline writes.
   reading.catch(() => undefined);
-  let points: PopulatedPoint[] = [];
+  let places: Place[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: Row; info: { lines: number } }>) {
       found ??= columnsIn(record, wanted, file);
@@ -105,12 +86,12 @@ async function* rowsOf(
         h3: value("h3").trim().toLowerCase(),
         people,
       };
-      const result = pointsIn(row);
+      const result = placeIn(row);
       if (typeof result === "string") problems.add(0, result, info.lines);
-      else points.push(...result);
-      if (points.length >= rowsAtOnce) {
-        yield points;
-        points = [];
+      else places.push(result);
+      if (places.length >= rowsAtOnce) {
+        yield places;
+        places = [];
       }
     }
   } catch (error) {
@@ -121,7 +102,7 @@ async function* rowsOf(
   }
   problems.refuse();
   if (found === undefined) throw new ImportError([`${file}: has no row`]);
-  yield points;
+  yield places;
 }
 
 function columnsIn(row: Row, wanted: readonly Column[], file: string) {

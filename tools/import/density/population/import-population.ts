@@ -2,12 +2,6 @@ import { basename } from "node:path";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import type { Tile } from "../../../../functions/population-density/cover/cover.ts";
 import { countCells } from "../../../../functions/population-density/cover/cover.ts";
-import {
-  codeAt,
-  geohashAt,
-  gridOf,
-  tileSide,
-} from "../../../../functions/population-density/cover/geohash.ts";
 import type { Outline } from "../../../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
@@ -25,7 +19,6 @@ import {
 import { checkParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import type { Provenance, Publishing } from "../../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
-import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
 import { cornersOf } from "../box.ts";
@@ -35,7 +28,8 @@ import { datesBefore } from "../generate-density.ts";
 import { type Layer, modelDays } from "../modelled-days.ts";
 import { h3CellsOf, pointsOf } from "./csv-rows.ts";
 import { type Curve, namedCurves } from "./curve.ts";
-import type { PopulationFile } from "./points.ts";
+import { PeopleByCell } from "./people-by-cell.ts";
+import type { PopulationFile } from "./places.ts";
 import { pixelsOf } from "./raster.ts";
 
 /** What a file of a population may be. */
@@ -88,11 +82,8 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
   requireFewCells(box, precision);
   await checkParts();
-  const population = await readPopulation(wanted);
-  const layersOf = ({ geohash, cells }: Tile): Layer[] => {
-    const all = population.tiles.get(geohash);
-    return [{ people: Float64Array.from(cells, (cell) => all?.[cell] ?? 0), shareAt: curve }];
-  };
+  const { cells, read } = await readPopulation(wanted);
+  const layersOf = (tile: Tile): Layer[] => [{ people: cells.inTile(tile), shareAt: curve }];
   const publishing = wanted.publishing ?? configuredDensities();
   const storage = { kind: "typical", isRecounted: true, ...publishing } as const;
   let importNumber: number | undefined;
@@ -100,7 +91,7 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   let covered: Box | undefined;
   let outline: Outline | undefined;
   for (const day of modelDays(box, { precision, dates: week, model: async () => layersOf })) {
-    onProgress?.({ read: population.read, day: day.date });
+    onProgress?.({ read, day: day.date });
     const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
     await checkDay(day, ofDay);
     if (isDryRun) continue;
@@ -117,8 +108,8 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   if (importNumber !== undefined) await endEntry(importNumber);
   return {
     ...total,
-    people: population.people,
-    peopleOutside: population.peopleOutside,
+    people: cells.people,
+    peopleOutside: cells.peopleOutside,
     ...(covered === undefined ? {} : { extent: { box: covered, precision, isTypical: true } }),
   };
 }
@@ -150,44 +141,27 @@ function requireFewCells(box: Box, precision: number): void {
   }
 }
 
+/** Reads a file's people into the cells of the box. */
 async function readPopulation({ file, kind, box, precision, onProgress }: PopulationImport) {
-  const { rows, columns, cellHeight, cellWidth } = gridOf(precision);
   const readers: Readonly<Record<PopulationKind, () => PopulationFile>> = {
     points: () => pointsOf(file),
-    h3: () => h3CellsOf(file, cellHeight * metresPerDegree),
-    geotiff: () => pixelsOf(file, box, { height: cellHeight, width: cellWidth }),
+    h3: () => h3CellsOf(file),
+    geotiff: () => pixelsOf(file, box),
   };
-  const tiles = new Map<string, Float64Array>();
-  let [read, people, peopleOutside, swapped] = [0, 0, 0, 0];
-  for await (const points of readers[kind]()) {
-    for (const { longitude, latitude, people: here } of points) {
-      if (!isIn(box, longitude, latitude)) {
-        peopleOutside += here;
-        if (isIn(box, latitude, longitude)) swapped++;
-        continue;
-      }
-      people += here;
-      const row = Math.min(Math.floor((latitude + 90) / cellHeight), rows - 1);
-      const column = Math.min(Math.floor((longitude + 180) / cellWidth), columns - 1);
-      const [tileRow, tileColumn] = [Math.floor(row / tileSide), Math.floor(column / tileSide)];
-      const tile = geohashAt(tileRow, tileColumn, precision - 2);
-      const counts = tiles.get(tile) ?? new Float64Array(cellsPerTile);
-      const cell = codeAt(row % tileSide, column % tileSide, precision);
-      counts[cell] = (counts[cell] ?? 0) + here;
-      tiles.set(tile, counts);
+  const cells = new PeopleByCell(box, precision);
+  let read = 0;
+  for await (const places of readers[kind]()) {
+    for (const place of places) {
+      cells.add(place);
+      read += "latitudes" in place ? place.people.length : 1;
     }
-    read += points.length;
     onProgress?.({ read });
   }
-  if (people === 0) {
-    const hint = swapped > 0 ? "; with latitude and longitude swapped there would be: swapped?" : "";
+  if (cells.people === 0) {
+    const hint = cells.isPerhapsSwapped
+      ? "; with latitude and longitude swapped there would be: swapped?"
+      : "";
     throw new ImportError([`${basename(file)}: has nobody in --bbox west,south,east,north${hint}`]);
   }
-  return { tiles, read, people, peopleOutside };
-}
-
-const metresPerDegree = 111_195;
-
-function isIn({ west, south, east, north }: Box, longitude: number, latitude: number): boolean {
-  return longitude >= west && longitude <= east && latitude >= south && latitude <= north;
+  return { cells, read };
 }

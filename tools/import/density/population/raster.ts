@@ -3,7 +3,7 @@ import { fromFile } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
-import type { PopulatedPoint, PopulationFile } from "./points.ts";
+import type { PopulatedPixels, PopulationFile } from "./places.ts";
 
 const rowsAtOnce = 64;
 
@@ -11,26 +11,18 @@ const rowsAtOnce = 64;
 const geographicModel = 2;
 const wgs84 = 4326;
 
-/** The size of a cell, in degrees. */
-interface Size {
-  readonly height: number;
-  readonly width: number;
-}
-
 /**
- * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Those of a pixel are spread
- * evenly over it. Some rows are in memory at a time, as far as the file is made of strips or tiles.
- * @param cell degrees of the cells that are filled.
+ * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Some rows are in memory
+ * at a time, as far as the file is made of strips or tiles.
  * @throws {ImportError} for a file that is not in WGS 84, or that cannot be read, with what is wrong with it.
  */
 export async function* pixelsOf(
   path: string,
   box: Box,
-  cell: Size,
-): PopulationFile & AsyncGenerator<readonly PopulatedPoint[]> {
+): PopulationFile & AsyncGenerator<readonly PopulatedPixels[]> {
   const file = basename(path);
   try {
-    yield* pixelsIn(path, file, box, cell);
+    yield* pixelsIn(path, file, box);
   } catch (error) {
     if (error instanceof ImportError || !(error instanceof Error)) throw error;
     const reason = isFileError(error)
@@ -40,12 +32,7 @@ export async function* pixelsOf(
   }
 }
 
-async function* pixelsIn(
-  path: string,
-  file: string,
-  box: Box,
-  cell: Size,
-): AsyncGenerator<readonly PopulatedPoint[]> {
+async function* pixelsIn(path: string, file: string, box: Box): AsyncGenerator<readonly PopulatedPixels[]> {
   const tiff = await fromFile(path);
   try {
     const image = await tiff.getImage();
@@ -62,25 +49,13 @@ async function* pixelsIn(
     const columns = within(image.getWidth(), (box.west - west) / width, (box.east - west) / width);
     const rows = within(image.getHeight(), (north - box.north) / height, (north - box.south) / height);
     if (columns.from >= columns.to || rows.from >= rows.to) return;
-    const parts = { high: partsOf(height, cell.height), wide: partsOf(width, cell.width) };
+    const longitudes = bordersFrom(west, width, columns.from, columns.to);
     for (let top = rows.from; top < rows.to; top += rowsAtOnce) {
       const bottom = Math.min(top + rowsAtOnce, rows.to);
       const window = [columns.from, top, columns.to, bottom];
       const [counts = []] = (await image.readRasters({ window, samples: [0] })) as unknown as number[][];
-      const points: PopulatedPoint[] = [];
-      for (const [index, people] of counts.entries()) {
-        if (people === empty || !(people > 0)) continue;
-        const column = columns.from + (index % (columns.to - columns.from));
-        const row = top + Math.floor(index / (columns.to - columns.from));
-        for (let part = 0; part < parts.high * parts.wide; part++) {
-          points.push({
-            longitude: west + (column + ((part % parts.wide) + 0.5) / parts.wide) * width,
-            latitude: north - (row + (Math.floor(part / parts.wide) + 0.5) / parts.high) * height,
-            people: people / (parts.high * parts.wide),
-          });
-        }
-      }
-      yield points;
+      const people = empty === null ? counts : counts.map((count) => (count === empty ? Number.NaN : count));
+      yield [{ longitudes, latitudes: bordersFrom(north, -height, top, bottom), people }];
     }
   } finally {
     await tiff.close();
@@ -92,7 +67,7 @@ function within(length: number, from: number, to: number): { readonly from: numb
   return { from: Math.max(0, Math.floor(from)), to: Math.min(length, Math.ceil(to)) };
 }
 
-/** Into how many parts a pixel is divided, so that a cell has some. */
-function partsOf(pixel: number, cell: number): number {
-  return Math.min(Math.max(1, Math.ceil((3 * pixel) / cell)), 32);
+/** The borders of the pixels of a line. */
+function bordersFrom(origin: number, step: number, from: number, to: number): Float64Array {
+  return Float64Array.from({ length: to - from + 1 }, (_, border) => origin + (from + border) * step);
 }
