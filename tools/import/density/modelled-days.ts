@@ -12,18 +12,25 @@ import { cellsPerTile } from "../../../functions/population-density/tiles/tile-h
 import { hourMilliseconds } from "../../../shared/calendar.ts";
 import { cornersOf } from "./box.ts";
 
-/** What is modelled of a box. */
-export interface ModelledDays {
+/** Days without what is modelled of them. */
+interface Days {
   /** Length of the cells' geohashes. */
   readonly precision: number;
   /** `YYYY-MM-DD`, UTC. */
   readonly dates: readonly string[];
+}
+
+/** What is modelled of a box. */
+export interface ModelledDays extends Days {
   /** Where people are. Called once; the same box and precision give the same layers. */
   readonly model: Model;
 }
 
 /** Where people are in a box, as layers of each tile. */
-export type Model = (box: Box, precision: number) => Promise<(tile: Tile) => readonly Layer[]>;
+export type Model = (box: Box, precision: number) => Promise<LayersOf>;
+
+/** Where people are in the cells of a tile. */
+export type LayersOf = (tile: Tile) => readonly Layer[];
 
 /** People of a tile's covered cells, of whom a share is there at a time. */
 export interface Layer {
@@ -37,13 +44,32 @@ export interface Layer {
  * Days as they might be counted in the cells that share area with a box, the same numbers each time.
  * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
  */
-export function modelDays(box: Box, { precision, dates, model }: ModelledDays): Iterable<CountedDay> {
+export function modelDays(box: Box, { model, ...days }: ModelledDays): Iterable<CountedDay> {
+  return coveredDays(coverOfBox(box, days.precision), { ...days, layers: () => model(box, days.precision) });
+}
+
+/**
+ * The cells that share area with a box.
+ * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
+ */
+export function coverOfBox(box: Box, precision: number): readonly Tile[] {
   const { west, east } = box;
   const polygon = polygonOf(cornersOf(box));
   if (polygon === undefined || west > east || east - west > 180) {
     throw new RangeError("the box has no area or is too wide");
   }
-  const cover = coverOf(polygon, precision);
+  return coverOf(polygon, precision);
+}
+
+/**
+ * Days as they might be counted in some cells, the same numbers each time.
+ * @param cover tiles in ascending order of geohash.
+ * @param days `layers` is called once, when the first day is read.
+ */
+export function coveredDays(
+  cover: readonly Tile[],
+  { precision, dates, layers }: Days & { readonly layers: () => Promise<LayersOf> },
+): Iterable<CountedDay> {
   const coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
   let tiles: Promise<readonly ModelledTile[]> | undefined;
   return dates.map((date) => ({
@@ -52,9 +78,7 @@ export function modelDays(box: Box, { precision, dates, model }: ModelledDays): 
     coverage,
     tiles: {
       async *[Symbol.asyncIterator]() {
-        tiles ??= model(box, precision).then((layersOf) =>
-          cover.map((tile) => ({ ...tile, layers: layersOf(tile) })),
-        );
+        tiles ??= layers().then((layersOf) => cover.map((tile) => ({ ...tile, layers: layersOf(tile) })));
         for (const tile of await tiles) yield countedTile(tile, date);
       },
     },
