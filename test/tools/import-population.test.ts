@@ -2,7 +2,6 @@ import { writeArrayBuffer } from "geotiff";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import { outputNames } from "../../infra/output-names.ts";
-import { stackNames } from "../../infra/stack-names.ts";
 import { pointsOf } from "../../tools/import/density/population/csv-rows.ts";
 import { curveOf } from "../../tools/import/density/population/curve.ts";
 import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
@@ -66,15 +65,18 @@ describe("a file of residents", () => {
   test("ncs import population reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
     const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
     const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
-    expect(await peopleIn(pixelsOf(path, box), box)).toBeCloseTo(1 + 2 + 4, 6);
-    expect(await peopleIn(pixelsOf(path, box), { ...box, north: 46.99 })).toBeCloseTo(4, 6);
-    expect(await all(pixelsOf(path, { west: 10, south: 46, east: 11, north: 47 }))).toEqual([]);
+    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
+    expect(await peopleIn(pixelsOf(path, reading), box)).toBeCloseTo(1 + 2 + 4, 6);
+    expect(await peopleIn(pixelsOf(path, reading), { ...box, north: 46.99 })).toBeCloseTo(4, 6);
+    const elsewhere = { west: 10, south: 46, east: 11, north: 47 };
+    expect(await all(pixelsOf(path, { ...reading, box: elsewhere }))).toEqual([]);
   });
 
   test("ncs import population refuses a GeoTIFF in another projection and names the command that converts it", async () => {
     const path = await geotiff("projected.tif", [1], 1, 1);
     const box = { west: 8, south: 46, east: 9, north: 47 };
-    await expect(all(pixelsOf(path, box))).rejects.toThrow("gdalwarp -t_srs EPSG:4326");
+    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
+    await expect(all(pixelsOf(path, reading))).rejects.toThrow("gdalwarp -t_srs EPSG:4326");
   });
 
   test.each([
@@ -137,11 +139,15 @@ describe("the command", () => {
     const dry = await runNcs(["import", ...args, ...attribution, "--dry-run"]);
     expect(dry).toMatchObject({
       code: 0,
-      stdout: `1500 people in the box, 7 outside; nothing was written into ${stackNames.dev}\n`,
+      stdout: expect.stringMatching(
+        /^covers 1\.\d km²; the largest density is [\d,]+ people per km² in cell \w{7}\n1,500 people in the box, 7 outside; nothing was written into /,
+      ),
     });
     const imported = await runNcs(["import", ...args, ...attribution]);
     expect(imported.stderr).toBe("");
-    expect(imported.stdout).toMatch(/^1500 people in the box, 7 outside; [1-9]\d* of \d+ items changed in /);
+    expect(imported.stdout).toMatch(
+      /\n1,500 people in the box, 7 outside; [1-9]\d* of \d+ items changed in /,
+    );
     expect(imported.stdout).toContain("\non the map: https://api.example.com/dev/#area=-70.");
   });
 

@@ -24,7 +24,17 @@ export function addImportPopulation(
         .choices(["points", "h3", "geotiff"])
         .makeOptionMandatory(),
     )
-    .requiredOption("--bbox <west,south,east,north>", "the covered area, in degrees", boxOf)
+    .requiredOption(
+      "--bbox <west,south,east,north>",
+      "the covered area, in degrees; of a geotiff, as far as it has data",
+      boxOf,
+    )
+    .addOption(
+      new Option(
+        "--no-data <meaning>",
+        "nobody: a geotiff's pixels without data are uninhabited, and covered",
+      ).choices(["nobody"]),
+    )
     .requiredOption("--source <text>", "who counted, as the grid's publisher asks to be named", nameOf)
     .requiredOption("--licence <text>", "the licence of the grid, such as CC-BY-4.0", nameOf)
     .option(
@@ -36,15 +46,20 @@ export function addImportPopulation(
     .option("--dry-run", "read the file, check it against what is stored, and write nothing")
     .action(async (file: string, options: PopulationOptions) => {
       const stack = await connectStack(options, "density-imports", usePublishingStack);
-      const { people, peopleOutside, items, changed, extent } = await run(file, options);
-      const found = `${Math.round(people)} people in the box, ${Math.round(peopleOutside)} outside`;
+      const { people, peopleOutside, remarks, items, changed, extent } = await run(file, options);
+      for (const remark of remarks) print(remark);
+      const found = `${counted(people)} people in the box, ${counted(peopleOutside)} outside`;
       print(
         options.dryRun === true
           ? `${found}; nothing was written into ${stack}`
-          : `${found}; ${changed} of ${items} items changed in ${stack}`,
+          : `${found}; ${counted(changed)} of ${counted(items)} items changed in ${stack}`,
       );
       await printWhereToLook(options, extent, print);
     });
+}
+
+function counted(number: number): string {
+  return Math.round(number).toLocaleString("en");
 }
 
 interface PopulationOptions extends StackOptions {
@@ -52,6 +67,8 @@ interface PopulationOptions extends StackOptions {
   readonly bbox: Box;
   readonly source: string;
   readonly licence: string;
+  /** Of --no-data: true if it is not given, as commander has it for an option that begins with "no". */
+  readonly data: true | "nobody";
   readonly curve: string;
   readonly precision: number;
   readonly dryRun?: boolean;
@@ -64,13 +81,15 @@ async function run(file: string, options: PopulationOptions) {
     import("../../shared/aws/patient-calls.ts"),
   ]);
   const curve = await curveOf(options.curve);
-  const { kind, bbox: box, precision, source, licence, dryRun: isDryRun = false } = options;
+  const { kind, bbox: box, data, precision, source, licence, dryRun: isDryRun = false } = options;
+  if (data === "nobody" && kind !== "geotiff") throw new Error("--no-data: is of --kind geotiff alone");
   return await withPatientCalls(() =>
     withProgress((show) =>
       importPopulation({
         file,
         kind,
         box,
+        noData: kind !== "geotiff" ? undefined : data === "nobody" ? "nobody" : "uncovered",
         curve,
         precision,
         provenance: { source, licence },

@@ -113,6 +113,7 @@ async function importAgain(
     file,
     kind: options.format,
     box: options.box,
+    noData: options.noData,
     curve: await curveOf(curveName),
     curveName,
     precision: options.precision,

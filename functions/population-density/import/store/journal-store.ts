@@ -54,6 +54,8 @@ const residents = z.object({
   command: z.literal("population"),
   format: z.enum(["points", "h3", "geotiff"]),
   box: z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() }),
+  /** What pixels without data meant; absent where all of the box is covered. */
+  noData: z.optional(z.enum(["uncovered", "nobody"])),
   /** The name of a curve, or its file. */
   curve: z.union([z.string(), importedFile]),
   precision: z.number(),

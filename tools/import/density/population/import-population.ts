@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import type { Tile } from "../../../../functions/population-density/cover/cover.ts";
 import { countCells } from "../../../../functions/population-density/cover/cover.ts";
+import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
 import type { Outline } from "../../../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
@@ -17,6 +18,8 @@ import {
   type ImportOptions,
 } from "../../../../functions/population-density/import/store/journal-store.ts";
 import { checkParts } from "../../../../functions/population-density/import/store/part-store.ts";
+import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
+import { cellAreas } from "../../../../functions/population-density/privacy/tile-pyramid.ts";
 import type { Provenance, Publishing } from "../../../../functions/population-density/tiles/data-set.ts";
 import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
@@ -25,7 +28,10 @@ import { cornersOf } from "../box.ts";
 import { configuredDensities } from "../configured.ts";
 import type { ImportedExtent } from "../extent.ts";
 import { datesBefore } from "../generate-density.ts";
-import { type Layer, modelDays } from "../modelled-days.ts";
+import { coveredDays, coverOfBox, type Layer } from "../modelled-days.ts";
+import { coverageLeft, parentCoverage } from "./coverage-left.ts";
+import { CoveredCells } from "./covered-cells.ts";
+import { crowdIn } from "./crowd.ts";
 import { h3CellsOf, pointsOf } from "./csv-rows.ts";
 import { type Curve, namedCurves } from "./curve.ts";
 import { PeopleByCell } from "./people-by-cell.ts";
@@ -35,12 +41,20 @@ import { pixelsOf } from "./raster.ts";
 /** What a file of a population may be. */
 type PopulationKind = "points" | "h3" | "geotiff";
 
+/** What pixels without data mean. */
+export type NoData = "uncovered" | "nobody";
+
 /** An import of how many people live where, to be densities by hour. */
 export interface PopulationImport {
   readonly file: string;
   readonly kind: PopulationKind;
-  /** The covered area. */
+  /** What is read, and covered where the file has data. */
   readonly box: Box;
+  /**
+   * Of a GeoTIFF: whether cells are covered by pixels without data as well, as nobody lives there. If absent, all of
+   * the box is covered, as always by points and H3 cells: rows alone would tell where nobody lives.
+   */
+  readonly noData?: NoData | undefined;
   readonly curve: Curve;
   /** Length of the geohashes that people are counted in. */
   readonly precision: number;
@@ -62,6 +76,8 @@ export interface PopulationImported {
   readonly people: number;
   /** Of the file that are elsewhere. */
   readonly peopleOutside: number;
+  /** How the file was understood, what is covered and where most people live; each in a line. */
+  readonly remarks: readonly string[];
   readonly items: number;
   readonly changed: number;
   /** Absent if nothing was stored. */
@@ -82,15 +98,17 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
   requireFewCells(box, precision);
   await checkParts();
-  const { cells, read } = await readPopulation(wanted);
+  const { cells, cover, read, remarks } = await readPopulation(wanted);
   const layersOf = (tile: Tile): Layer[] => [{ people: cells.inTile(tile), shareAt: curve }];
   const publishing = wanted.publishing ?? configuredDensities();
+  const left = partsBefore === undefined ? await remarksOnLeft(box, precision, publishing, cover) : [];
   const storage = { kind: "typical", isRecounted: true, ...publishing } as const;
   let importNumber: number | undefined;
   const total = { items: 0, changed: 0 };
   let covered: Box | undefined;
   let outline: Outline | undefined;
-  for (const day of modelDays(box, { precision, dates: week, model: async () => layersOf })) {
+  const days = coveredDays(cover, { precision, dates: week, layers: async () => layersOf });
+  for (const day of days) {
     onProgress?.({ read, day: day.date });
     const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
     await checkDay(day, ofDay);
@@ -110,17 +128,37 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
     ...total,
     people: cells.people,
     peopleOutside: cells.peopleOutside,
+    remarks: [...remarks, ...left],
     ...(covered === undefined ? {} : { extent: { box: covered, precision, isTypical: true } }),
   };
 }
 
+/** What earlier imports have covered of the box and this one does not, at the finest precision that is stored. */
+async function remarksOnLeft(
+  box: Box,
+  precision: number,
+  { precisions }: Publishing,
+  cover: readonly Tile[],
+): Promise<string[]> {
+  const stored = Math.max(...precisions.filter((each) => each <= precision));
+  let coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
+  for (let finer = precision; finer > stored; finer--) coverage = parentCoverage(coverage, finer);
+  const squareKm = await coverageLeft(coverOfBox(box, stored), stored, coverage);
+  if (squareKm === 0) return [];
+  const area = squareKm.toLocaleString("en", { maximumFractionDigits: 1 });
+  return [
+    `${area} km² in the box stay covered, as earlier imports left them: this one has no data there, and takes back nothing`,
+  ];
+}
+
 /** How an import is made, for the journal. */
 async function optionsOf(wanted: PopulationImport, publishing: Publishing): Promise<ImportOptions> {
-  const { kind, box, curveName, precision, provenance } = wanted;
+  const { kind, box, noData, curveName, precision, provenance } = wanted;
   return {
     command: "population",
     format: kind,
     box,
+    ...(noData === undefined ? {} : { noData }),
     curve: namedCurves.includes(curveName) ? curveName : await importedFile(curveName),
     precision,
     threshold: publishing.threshold,
@@ -142,17 +180,25 @@ function requireFewCells(box: Box, precision: number): void {
 }
 
 /** Reads a file's people into the cells of the box. */
-async function readPopulation({ file, kind, box, precision, onProgress }: PopulationImport) {
+async function readPopulation({ file, kind, box, precision, noData, onProgress }: PopulationImport) {
+  const remarks: string[] = [];
+  const onRemark = (remark: string) => {
+    remarks.push(remark);
+  };
   const readers: Readonly<Record<PopulationKind, () => PopulationFile>> = {
     points: () => pointsOf(file),
     h3: () => h3CellsOf(file),
-    geotiff: () => pixelsOf(file, box),
+    geotiff: () => pixelsOf(file, { box, isNoDataNobody: noData === "nobody", onRemark }),
   };
   const cells = new PeopleByCell(box, precision);
+  const covered = noData === undefined ? undefined : new CoveredCells(box, precision);
   let read = 0;
   for await (const places of readers[kind]()) {
     for (const place of places) {
+      const crowd = crowdIn(place);
+      if (crowd !== undefined) throw new ImportError([`${basename(file)}: ${crowd}`]);
       cells.add(place);
+      if ("latitudes" in place) covered?.add(place);
       read += "latitudes" in place ? place.people.length : 1;
     }
     onProgress?.({ read });
@@ -163,5 +209,28 @@ async function readPopulation({ file, kind, box, precision, onProgress }: Popula
       : "";
     throw new ImportError([`${basename(file)}: has nobody in --bbox west,south,east,north${hint}`]);
   }
-  return { cells, read };
+  const cover = covered?.tiles() ?? coverOfBox(box, precision);
+  return { cells, cover, read, remarks: [...remarks, remarkOn(cover, precision, cells)] };
+}
+
+/** How large the covered area is, and where most people live on a km². */
+function remarkOn(cover: readonly Tile[], precision: number, people: PeopleByCell): string {
+  const suffixes = suffixesOf(precision);
+  let squareKm = 0;
+  let densest = { geohash: "", density: 0 };
+  for (const tile of cover) {
+    const areas = cellAreas(tile.geohash, precision);
+    for (const [index, here] of people.inTile(tile).entries()) {
+      const cell = tile.cells[index] as number;
+      const area = areas[cell] as number;
+      squareKm += area;
+      if (here / area > densest.density) {
+        densest = { geohash: `${tile.geohash}${suffixes[cell]}`, density: here / area };
+      }
+    }
+  }
+  return (
+    `covers ${squareKm.toLocaleString("en", { maximumFractionDigits: 1 })} km²; the largest density is ${Math.round(densest.density).toLocaleString("en")} people per km² in cell ` +
+    densest.geohash
+  );
 }

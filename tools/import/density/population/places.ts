@@ -25,8 +25,10 @@ export interface PopulatedPixels {
   readonly longitudes: Float64Array;
   /** Parallels in the order of the rows, from north to south or from south to north: one more than rows. */
   readonly latitudes: Float64Array;
-  /** Row by row. Nobody is in a pixel of NaN or of a number below 0. */
+  /** Row by row, at least 0; NaN for a pixel without data. */
   readonly people: ArrayLike<number>;
+  /** What a pixel is called in its file, by its index. */
+  readonly nameOf?: (index: number) => string;
 }
 
 /** A place of a file with its people. */

@@ -1,73 +1,235 @@
-import { basename } from "node:path";
-import { fromFile } from "geotiff";
+import { basename, extname } from "node:path";
+import { fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
+import { type Georeference, GridRefused, georeferenceOf, requireInBox, toDegrees } from "./georeference.ts";
+import { type PixelValues, pixelValuesOf } from "./pixel-values.ts";
 import type { PopulatedPixels, PopulationFile } from "./places.ts";
 
-const rowsAtOnce = 64;
-
-/** EPSG codes that GeoTIFF files of WGS 84 have. */
-const geographicModel = 2;
-const wgs84 = 4326;
+/** How a GeoTIFF is read. */
+export interface RasterReading {
+  readonly box: Box;
+  /** Whether nobody is in pixels without data, so that they are 0 and not NaN. */
+  readonly isNoDataNobody: boolean;
+  /** Called with what the file was understood to be, and with the number of pixels without data. */
+  readonly onRemark: (remark: string) => void;
+}
 
 /**
- * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Some rows are in memory
- * at a time, as far as the file is made of strips or tiles.
- * @throws {ImportError} for a file that is not in WGS 84, or that cannot be read, with what is wrong with it.
+ * The people of a GeoTIFF, whose first band counts the people of each pixel, inside a box. Pixels without data are NaN:
+ * those with the no-data value, NaN, below 0, or hidden by a mask or an alpha band. Some rows are in memory at a time,
+ * as far as the file is made of strips or tiles.
+ * @throws {ImportError} for a file that cannot be read or is not understood, with what is wrong with it.
  */
 export async function* pixelsOf(
   path: string,
-  box: Box,
+  reading: RasterReading,
 ): PopulationFile & AsyncGenerator<readonly PopulatedPixels[]> {
   const file = basename(path);
   try {
-    yield* pixelsIn(path, file, box);
+    yield* pixelsIn(path, reading);
   } catch (error) {
     if (error instanceof ImportError || !(error instanceof Error)) throw error;
-    const reason = isFileError(error)
-      ? unreadable(error.code)
-      : `cannot be read as a GeoTIFF: ${error.message.replace(/\.$/, "")}; --kind says what the file is`;
-    throw new ImportError([`${file}: ${reason}`]);
+    throw new ImportError([`${file}: ${reasonOf(error, path)}`]);
   }
 }
 
-async function* pixelsIn(path: string, file: string, box: Box): AsyncGenerator<readonly PopulatedPixels[]> {
+function reasonOf(error: Error, path: string): string {
+  if (error instanceof GridRefused) {
+    const [from, to] = [path, `${basename(path, extname(path))}-wgs84.tif`].map(inShell);
+    return `${error.message}: gdalwarp ${error.options} ${from} ${to} makes a file that is read`;
+  }
+  return isFileError(error)
+    ? unreadable(error.code)
+    : `cannot be read as a GeoTIFF: ${error.message.replace(/\.$/, "")}; --kind says what the file is`;
+}
+
+/** A path as one word of a shell's command. */
+function inShell(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+async function* pixelsIn(path: string, reading: RasterReading): AsyncGenerator<readonly PopulatedPixels[]> {
   const tiff = await fromFile(path);
   try {
     const image = await tiff.getImage();
-    const keys = image.getGeoKeys();
-    if (keys?.GTModelTypeGeoKey !== geographicModel || keys.GeographicTypeGeoKey !== wgs84) {
-      throw new ImportError([
-        `${file}: must be in WGS 84: gdalwarp -t_srs EPSG:4326 -r sum makes such a file`,
-      ]);
-    }
-    const [west, , , north] = image.getBoundingBox() as [number, number, number, number];
-    const [stepEast, stepNorth] = image.getResolution() as [number, number];
-    const [width, height] = [Math.abs(stepEast), Math.abs(stepNorth)];
-    const empty = image.getGDALNoData();
-    const columns = within(image.getWidth(), (box.west - west) / width, (box.east - west) / width);
-    const rows = within(image.getHeight(), (north - box.north) / height, (north - box.south) / height);
-    if (columns.from >= columns.to || rows.from >= rows.to) return;
-    const longitudes = bordersFrom(west, width, columns.from, columns.to);
-    for (let top = rows.from; top < rows.to; top += rowsAtOnce) {
-      const bottom = Math.min(top + rowsAtOnce, rows.to);
-      const window = [columns.from, top, columns.to, bottom];
-      const [counts = []] = (await image.readRasters({ window, samples: [0] })) as unknown as number[][];
-      const people = empty === null ? counts : counts.map((count) => (count === empty ? Number.NaN : count));
-      yield [{ longitudes, latitudes: bordersFrom(north, -height, top, bottom), people }];
-    }
+    const grid = georeferenceOf(modelTagsOf(image));
+    const values = pixelValuesOf(await bandTagsOf(image));
+    await requireStoredBlocks(image, values);
+    reading.onRemark(`${grid.description}; ${values.description}`);
+    requireInBox(grid, reading.box);
+    yield* windowsIn(image, await maskOf(tiff, image), grid, values, reading);
   } finally {
     await tiff.close();
   }
 }
 
-/** The pixels of a line that share something with a range. */
-function within(length: number, from: number, to: number): { readonly from: number; readonly to: number } {
-  return { from: Math.max(0, Math.floor(from)), to: Math.min(length, Math.ceil(to)) };
+function modelTagsOf(image: GeoTIFFImage) {
+  const directory = image.getFileDirectory();
+  return {
+    columns: image.getWidth(),
+    rows: image.getHeight(),
+    transformation: directory.getValue("ModelTransformation"),
+    pixelScale: directory.getValue("ModelPixelScale"),
+    tiePoints: directory.getValue("ModelTiepoint"),
+    keys: image.getGeoKeys() ?? {},
+  };
 }
 
-/** The borders of the pixels of a line. */
-function bordersFrom(origin: number, step: number, from: number, to: number): Float64Array {
-  return Float64Array.from({ length: to - from + 1 }, (_, border) => origin + (from + border) * step);
+async function bandTagsOf(image: GeoTIFFImage) {
+  const directory = image.getFileDirectory();
+  return {
+    format: image.getSampleFormat(),
+    bits: image.getBitsPerSample(),
+    bands: image.getSamplesPerPixel(),
+    photometric: directory.getValue("PhotometricInterpretation"),
+    noData: directory.getValue("GDAL_NODATA"),
+    metadata: (await directory.loadValue("GDAL_METADATA")) as string | undefined,
+  };
+}
+
+/** Blocks that are not stored have the no-data value, and NaN is read as 0. */
+async function requireStoredBlocks(image: GeoTIFFImage, { noData }: PixelValues): Promise<void> {
+  if (image.getGDALNoData() === null || !Number.isNaN(noData)) return;
+  const lengths = await image
+    .getFileDirectory()
+    .loadValue(image.isTiled ? "TileByteCounts" : "StripByteCounts");
+  if (Array.from(lengths ?? [], Number).includes(0)) {
+    throw new GridRefused("has blocks that are not stored, and NaN as its no-data value", toDegrees);
+  }
+}
+
+/** What hides pixels from view: of each pixel a number, which is 0 where there is no data. */
+type Veil = (window: number[]) => Promise<ArrayLike<number>>;
+
+/** A mask in an image of its own, or an alpha band; undefined without either. */
+async function maskOf(tiff: GeoTIFF, image: GeoTIFFImage): Promise<Veil | undefined> {
+  const alpha = (image.getFileDirectory().getValue("ExtraSamples") ?? []).findIndex(isAlpha);
+  const extra = image.getFileDirectory().getValue("ExtraSamples")?.length ?? 0;
+  if (alpha >= 0) return (window) => bandOf(image, window, image.getSamplesPerPixel() - extra + alpha);
+  for (let index = 1; index < (await tiff.getImageCount()); index++) {
+    const other = await tiff.getImage(index);
+    const isMask = ((other.getFileDirectory().getValue("NewSubfileType") ?? 0) & subfileOfMask) !== 0;
+    const isWhole = other.getWidth() === image.getWidth() && other.getHeight() === image.getHeight();
+    if (isMask && isWhole) return (window) => bandOf(other, window, 0);
+  }
+  return undefined;
+}
+
+/** Codes of the TIFF specification. */
+const subfileOfMask = 4;
+const isAlpha = (sample: number) => sample === 1 || sample === 2;
+
+async function bandOf(image: GeoTIFFImage, window: number[], band: number): Promise<ArrayLike<number>> {
+  const [numbers = []] = (await image.readRasters({ window, samples: [band] })) as unknown as number[][];
+  return numbers;
+}
+
+/** Pixels of a band that are in memory at a time, if its blocks are not larger. */
+const pixelsAtOnce = 2 ** 21;
+
+async function* windowsIn(
+  image: GeoTIFFImage,
+  mask: Veil | undefined,
+  { longitudes, latitudes }: Georeference,
+  values: PixelValues,
+  { box, isNoDataNobody, onRemark }: RasterReading,
+): AsyncGenerator<readonly PopulatedPixels[]> {
+  const columns = within(longitudes, box.west, box.east);
+  const rows = within(latitudes, box.south, box.north);
+  const across = columns.end - columns.first;
+  const found = { pixels: 0, noData: 0, nan: 0, negative: 0, hidden: 0 };
+  // Each block of the file is decoded for every window that it is in.
+  const blocks = Math.max(1, Math.floor(pixelsAtOnce / (across * image.getTileHeight())));
+  const height = blocks * image.getTileHeight();
+  for (let top = rows.first - (rows.first % height); top < rows.end; top += height) {
+    const [first, end] = [Math.max(top, rows.first), Math.min(top + height, rows.end)];
+    const window = [columns.first, first, columns.end, end];
+    const numbers = await bandOf(image, window, 0);
+    const people = peopleOf(numbers, await mask?.(window), values, found);
+    if (isNoDataNobody) for (let at = 0; at < people.length; at++) people[at] ||= 0;
+    const isFromEast = (longitudes[0] as number) > (longitudes[1] as number);
+    if (isFromEast)
+      for (let at = 0; at < people.length; at += across) people.subarray(at, at + across).reverse();
+    const edges = longitudes.slice(columns.first, columns.end + 1);
+    const nameOf = (index: number) => {
+      const column = isFromEast ? columns.end - 1 - (index % across) : columns.first + (index % across);
+      return `pixel ${column}, ${first + Math.floor(index / across)} (column and row from 0)`;
+    };
+    yield [
+      {
+        longitudes: isFromEast ? edges.reverse() : edges,
+        latitudes: latitudes.slice(first, end + 1),
+        people,
+        nameOf,
+      },
+    ];
+  }
+  onRemark(remarkOn(found, isNoDataNobody));
+}
+
+interface Found {
+  pixels: number;
+  noData: number;
+  nan: number;
+  negative: number;
+  hidden: number;
+}
+
+/** The people of pixels; NaN for those without data, which are counted. */
+function peopleOf(
+  numbers: ArrayLike<number>,
+  mask: ArrayLike<number> | undefined,
+  { noData, scale, offset }: PixelValues,
+  found: Found,
+): Float64Array {
+  const people = new Float64Array(numbers.length);
+  found.pixels += numbers.length;
+  for (let at = 0; at < people.length; at++) {
+    const number = numbers[at] as number;
+    const here = number * scale + offset;
+    if (number === noData) found.noData++;
+    else if (mask !== undefined && !((mask[at] as number) > 0)) found.hidden++;
+    else if (here >= 0) {
+      people[at] = here;
+      continue;
+    } else if (Number.isNaN(here)) found.nan++;
+    else found.negative++;
+    people[at] = Number.NaN;
+  }
+  return people;
+}
+
+function remarkOn({ pixels, noData, nan, negative, hidden }: Found, isNoDataNobody: boolean): string {
+  const all = noData + nan + negative + hidden;
+  const kinds = Object.entries({
+    "the no-data value": noData,
+    NaN: nan,
+    "a number below 0": negative,
+    "a mask": hidden,
+  })
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count.toLocaleString("en")} with ${kind}`);
+  const what = `${all.toLocaleString("en")} of ${pixels.toLocaleString("en")} pixels in the box ${all === 1 ? "has" : "have"} no data`;
+  return (
+    [what, ...(all === 0 ? [] : [`${kinds.join(", ")}`])].join(": ") +
+    (isNoDataNobody && all > 0 ? "; nobody is taken to live there" : "")
+  );
+}
+
+/** Those steps between edges that share something with a range: from the first to before the end. */
+function within(
+  edges: Float64Array,
+  low: number,
+  high: number,
+): { readonly first: number; readonly end: number } {
+  let [first, end] = [edges.length, 0];
+  for (let step = 0; step + 1 < edges.length; step++) {
+    const [one, other] = [edges[step] as number, edges[step + 1] as number];
+    if (Math.max(one, other) <= low || Math.min(one, other) >= high) continue;
+    first = Math.min(first, step);
+    end = step + 1;
+  }
+  return { first: Math.min(first, end), end };
 }

@@ -1,0 +1,135 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import type { Box } from "../../functions/population-density/cover/box.ts";
+import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
+import { pixelsOf } from "../../tools/import/density/population/raster.ts";
+import { bandMetadata, degreesOfWgs84, type GeoTiffTags, geoTiff } from "../support/geotiff.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
+
+const { PATH = "" } = process.env;
+const isThere = ["gdalwarp", "gdal_translate"].every((name) =>
+  PATH.split(delimiter).some((folder) => existsSync(join(folder, name))),
+);
+if (!isThere) console.warn("GDAL is not installed: what its gdalwarp makes of refused grids is not tested");
+
+const run = promisify(execFile);
+const folder = useOwnFolder();
+const people = Float32Array.from({ length: 16 }, (_, pixel) => 1_000 * (pixel + 1));
+const all = 136_000;
+const box: Box = { west: 3.9, south: 44.9, east: 4.2, north: 45.2 };
+const northUp = { pixelScale: [0.01, 0.01, 0], tiePoints: [0, 0, 0, 4, 45.04, 0] };
+const rotated = [0.008, 0.006, 0, 4, 0.006, -0.008, 0, 45.04, 0, 0, 0, 0, 0, 0, 0, 1];
+
+/** The people of a grid in a box, and how many of its pixels have no data. */
+async function read(path: string, area = box): Promise<{ people: number; noData: number }> {
+  const cells = new PeopleByCell(area, 6);
+  let noData = 0;
+  for await (const blocks of pixelsOf(path, {
+    box: area,
+    isNoDataNobody: false,
+    onRemark: () => undefined,
+  })) {
+    for (const block of blocks) {
+      cells.add(block);
+      for (const here of Array.from(block.people)) if (Number.isNaN(here)) noData++;
+    }
+  }
+  return { people: Math.round(cells.people), noData };
+}
+
+/** Runs the command that the refusal of a grid names. @returns the path of what it makes. */
+async function warped(path: string, area = box): Promise<string> {
+  const { message } = await read(path, area).then(
+    () => new Error("was not refused"),
+    (error: Error) => error,
+  );
+  const [command = "", made = ""] = /gdalwarp .* (\S+-wgs84\.tif)(?= makes)/.exec(message) ?? [message];
+  await run("sh", ["-c", command], { cwd: folder.path });
+  return join(folder.path, made);
+}
+
+describe.skipIf(!isThere)("grids by GDAL", { timeout: 120_000 }, () => {
+  test.each<[string, GeoTiffTags]>([
+    ["a rotated grid", { width: 4, transformation: rotated }],
+    [
+      "a rotated grid of centres (PixelIsPoint)",
+      { width: 4, transformation: rotated, keys: { ...degreesOfWgs84, 1025: 2 } },
+    ],
+    [
+      "a rotated grid with a scale of 0.5",
+      { width: 4, transformation: rotated, metadata: bandMetadata({ scale: 0.5 }) },
+    ],
+    [
+      "ground control points",
+      {
+        width: 4,
+        tiePoints: [
+          0, 0, 0, 4, 45.04, 0, 4, 0, 0, 4.04, 45.05, 0, 0, 4, 0, 4, 45, 0, 4, 4, 0, 4.04, 45.01, 0,
+        ],
+      },
+    ],
+    [
+      "metres of UTM",
+      {
+        width: 4,
+        pixelScale: [1_000, 1_000, 0],
+        tiePoints: [0, 0, 0, 579_000, 4_988_000, 0],
+        keys: { 1024: 1, 3072: 32_631 },
+      },
+    ],
+    ["a grid without a coordinate system", { width: 4, ...northUp, keys: {} }],
+  ])("of %s, the gdalwarp that the refusal names makes a file with the same people", async (name, tags) => {
+    const path = await folder.write(`${name.replace(/\W/g, "-")}.tif`, geoTiff(people, tags));
+    const made = await read(await warped(path));
+    expect(made.people / (tags.metadata === undefined ? all : all / 2)).toBeCloseTo(1, 4);
+  });
+
+  test("of a grid of longitudes from 0 to 360 and a box across Greenwich, gdalwarp makes a file with the same pixels", async () => {
+    const world = Float32Array.from({ length: 360 * 4 }, (_, pixel) => 1 + (pixel % 360));
+    const tags = { width: 360, pixelScale: [1, 1, 0], tiePoints: [0, 0, 0, 0, 47, 0] };
+    const path = await folder.write("world.tif", geoTiff(world, tags));
+    const area = { west: -2, south: 44, east: 2, north: 46 };
+    const made = await read(await warped(path, area), area);
+    expect(made).toEqual({ people: 2 * (359 + 360 + 1 + 2), noData: 0 });
+  });
+
+  test.each([
+    ["as a BigTIFF", ["-co", "BIGTIFF=YES"]],
+    [
+      "in compressed tiles with a predictor",
+      ["-co", "TILED=YES", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=3"],
+    ],
+    ["as big-endian numbers", ["-co", "ENDIANNESS=BIG"]],
+    ["as UInt16", ["-ot", "UInt16"]],
+    ["as Float64 in strips of one row", ["-ot", "Float64", "-co", "BLOCKYSIZE=1"]],
+    ["with ZSTD", ["-co", "COMPRESS=ZSTD"]],
+    ["with its pixels as points", ["-mo", "AREA_OR_POINT=Point"]],
+    ["in two bands", ["-b", "1", "-b", "1"]],
+  ])("a grid written by GDAL %s has 136,000 people in the same pixels", async (_, options) => {
+    const path = await folder.write("plain.tif", geoTiff(people, { width: 4, ...northUp }));
+    const made = join(folder.path, "translated.tif");
+    await run("gdal_translate", ["-q", ...options, path, made]);
+    expect(await read(made)).toEqual({ people: all, noData: 0 });
+    const southEast = { west: 4.03, south: 45, east: 4.04, north: 45.01 };
+    expect(await read(made, southEast)).toEqual({ people: 16_000, noData: 0 });
+  });
+
+  test.each([
+    [
+      "an internal mask",
+      ["--config", "GDAL_TIFF_INTERNAL_MASK", "YES", "-a_nodata", "none", "-mask", "mask"],
+      "gdal_translate",
+    ],
+    ["an alpha band", ["-dstalpha"], "gdalwarp"],
+  ])("a grid with %s has no data where that hides a pixel", async (_, options, program) => {
+    const hidden = Float32Array.from(people);
+    hidden[15] = -1;
+    const path = await folder.write("hidden.tif", geoTiff(hidden, { width: 4, ...northUp, noData: "-1" }));
+    const made = join(folder.path, `${program}.tif`);
+    await run(program, ["-q", ...options, path, made]);
+    expect(await read(made)).toEqual({ people: 120_000, noData: 1 });
+  });
+});
