@@ -146,7 +146,7 @@ describe("the command", () => {
     const imported = await runNcs(["import", ...args, ...attribution]);
     expect(imported.stderr).toBe("");
     expect(imported.stdout).toMatch(
-      /\n1,500 people in the box, 7 outside; [1-9]\d* of \d+ items changed in /,
+      /\n1,500 people in the box, 7 outside; [1-9][\d,]* of [\d,]+ items changed in /,
     );
     expect(imported.stdout).toContain("\non the map: https://api.example.com/dev/#area=-70.");
   });

@@ -7,7 +7,7 @@ import type { Place, PopulatedPixels } from "./places.ts";
  * The maximum of people per km² in a pixel or an H3 cell: five on each square metre. The Kowloon Walled City, the
  * densest place that people have lived in, had less than two million.
  */
-export const maxPeoplePerSquareKm = 5_000_000;
+const maxPeoplePerSquareKm = 5_000_000;
 
 /**
  * Whether more people are in a place than in any city: what is in its file is no number of people.

@@ -66,7 +66,7 @@ export function georeferenceOf(tags: ModelTags): Georeference {
 }
 
 /** What all pixels are in. */
-export function boxOf({ longitudes, latitudes }: Pick<Georeference, "longitudes" | "latitudes">): Box {
+function boxOf({ longitudes, latitudes }: Pick<Georeference, "longitudes" | "latitudes">): Box {
   const ends = (edges: Float64Array) => [edges[0] as number, edges.at(-1) as number];
   const [columns, rows] = [ends(longitudes), ends(latitudes)];
   return {

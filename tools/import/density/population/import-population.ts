@@ -42,7 +42,7 @@ import { pixelsOf } from "./raster.ts";
 type PopulationKind = "points" | "h3" | "geotiff";
 
 /** What pixels without data mean. */
-export type NoData = "uncovered" | "nobody";
+type NoData = "uncovered" | "nobody";
 
 /** An import of how many people live where, to be densities by hour. */
 export interface PopulationImport {

@@ -139,6 +139,7 @@ async function* windowsIn(
   const columns = within(longitudes, box.west, box.east);
   const rows = within(latitudes, box.south, box.north);
   const across = columns.end - columns.first;
+  if (across === 0 || rows.first === rows.end) return;
   const found = { pixels: 0, noData: 0, nan: 0, negative: 0, hidden: 0 };
   // Each block of the file is decoded for every window that it is in.
   const blocks = Math.max(1, Math.floor(pixelsAtOnce / (across * image.getTileHeight())));
