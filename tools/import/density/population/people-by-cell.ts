@@ -133,11 +133,11 @@ export class PeopleByCell {
 function bordersOf(from: number, to: number, origin: number, cell: number): Float64Array {
   const first = Math.floor((from - origin) / cell) + 1;
   const last = Math.ceil((to - origin) / cell) - 1;
-  const between = Array.from(
-    { length: Math.max(last - first + 1, 0) },
-    (_, at) => origin + (first + at) * cell,
-  );
-  return Float64Array.of(from, ...between, to);
+  const borders = new Float64Array(Math.max(last - first + 1, 0) + 2);
+  for (let at = 1; at + 1 < borders.length; at++) borders[at] = origin + (first + at - 1) * cell;
+  borders[0] = from;
+  borders[borders.length - 1] = to;
+  return borders;
 }
 
 function isIn({ west, south, east, north }: Box, longitude: number, latitude: number): boolean {
