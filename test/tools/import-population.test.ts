@@ -54,6 +54,19 @@ describe("a file of residents", () => {
   test.each([
     ["commas", "latitude,longitude,people\n47.1,8.2,10\n47.2,8.3,2.5\n"],
     ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
+    ["X, Y and Z", "X,Y,Z\n8.2,47.1,10\n8.3,47.2,2.5\n"],
+    ["a year in a name", "latitude,longitude,population_2020\n47.1,8.2,10\n47.2,8.3,2.5\n"],
+    ["a usual name and a rare one", "index,y,lat,lon,value,pop\n0,5e6,47.1,8.2,3,10\n1,5e6,47.2,8.3,3,2.5\n"],
+    [
+      "semicolons, and commas in a name",
+      "lat;lon;pop;name\n47.1;8.2;10;Lyon, Rhône\n47.2;8.3;2.5;Vaulx-en-Velin\n",
+    ],
+    ["commas, and other separators in a name", "lat,lon,pop,name\n47.1,8.2,10,a;b;c\td|e\n47.2,8.3,2.5,f\n"],
+    [
+      "separators in a quoted name of a column",
+      '"a;b;c;d;e",lat,lon,pop\r\n,47.1,8.2,10\r\n"e, f",47.2,8.3,2.5\r\n',
+    ],
+    ["spaces, exponents and quotes", 'Lat | Lon |"people"\n 47.1 | 82e-1 |"10"\n4.72E1|8.3| 2.5 \n'],
     ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
   ])("ncs import population reads a file of residents with %s", async (_, content) => {
     expect(await all(pointsOf(await folder.write("points.csv", content)))).toEqual([
@@ -88,18 +101,69 @@ describe("a file of residents", () => {
     [
       "a negative number of people",
       "lat,lon,people\n45,5,1\n45,5,-1\n",
-      "line 3, people: must be a number of people, not below 0",
+      "line 3, people: must be a number of people, from 0 to 1000000000",
     ],
     [
       "no column for people",
       "lat,lon,inhabitants\n45,5,1\n",
       "has no column for people: name it people, population",
     ],
-    ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: CSV_RECORD_INCONSISTENT_COLUMNS"],
+    ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: has 2 fields, the header has 3"],
+    ["quotes that stay open", 'lat,lon,people\n"45,5,1\n', "line 2: must have quotes around a whole field"],
+    [
+      "a quote inside of a field",
+      'lat,lon,people\n4"5,5,1\n',
+      "line 2: must have quotes around a whole field",
+    ],
+    [
+      "a hexadecimal number of people",
+      "lat,lon,people\n45,5,0x1F\n",
+      "line 2, people: must be a number of people",
+    ],
+    ["a hexadecimal latitude", "lat,lon,people\n0x2D,5,1\n", "line 2: latitude: must be from -90 to 90"],
+    [
+      "a number with an underscore",
+      "lat,lon,people\n45,5,1_000\n",
+      "line 2, people: must be a number of people",
+    ],
+    ["people without end", "lat,lon,people\n45,5,Infinity\n", "line 2, people: must be a number of people"],
+    [
+      "more than 1e9 people at a point",
+      "lat,lon,people\n45,5,1000000001\n",
+      "line 2, people: must be a number of people, from 0 to 1000000000",
+    ],
+    [
+      "a decimal comma",
+      "lat;lon;people\n45,5;5;1\n",
+      "line 2: latitude: must have a point before its decimals",
+    ],
+    [
+      "a comma in thousands",
+      'lat,lon,people\n45,5,"1,000"\n',
+      "line 2, people: must have a point before its decimals",
+    ],
+    ["a column given twice", "lat,lon,people,people\n45,5,1,2\n", "has two columns named people"],
+    [
+      "two years",
+      "lat,lon,population_2015,population_2020\n45,5,1,2\n",
+      "has two columns for people, population_2015 and population_2020: give --column people=NAME",
+    ],
     ["no rows", "", "has no row"],
   ])("ncs import population refuses a file with %s", async (_, content, reason) => {
     await expect(all(pointsOf(await folder.write("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
   });
+});
+
+test("ncs import population reads columns of other names where --column gives them", async () => {
+  const path = await folder.write("named.csv", "LAT_WGS,lon,P20_POP,people\n47.1,8.2,10,3\n");
+  const named = { latitude: "lat_wgs", people: "P20_POP" };
+  expect(await all(pointsOf(path, named))).toEqual([{ latitude: 47.1, longitude: 8.2, people: 10 }]);
+  await expect(all(pointsOf(path, { people: "P21_POP" }))).rejects.toThrow(
+    "named.csv: has no column for latitude: name it latitude, lat, y; or give --column latitude=NAME",
+  );
+  await expect(all(pointsOf(path, { ...named, people: "P21_POP" }))).rejects.toThrow(
+    "named.csv: has no column named P21_POP, which --column gives for people",
+  );
 });
 
 describe("a curve", () => {

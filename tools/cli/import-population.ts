@@ -1,5 +1,6 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { type NamedColumns, roles } from "../import/density/population/columns.ts";
 import type { PopulationImport } from "../import/density/population/import-population.ts";
 import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
@@ -38,6 +39,11 @@ export function addImportPopulation(
     .requiredOption("--source <text>", "who counted, as the grid's publisher asks to be named", nameOf)
     .requiredOption("--licence <text>", "the licence of the grid, such as CC-BY-4.0", nameOf)
     .option(
+      "--column <what=name>",
+      `the name of a CSV's column for ${roles.join(", ")}, if it is another than usual; may be repeated`,
+      columnsOf,
+    )
+    .option(
       "--curve <curve>",
       "which share is there by hour: flat, residential, or a JSON file of 24 numbers, or 168 from Monday on (UTC)",
       "flat",
@@ -62,6 +68,16 @@ function counted(number: number): string {
   return Math.round(number).toLocaleString("en");
 }
 
+/** Adds a column's name to those given before. */
+function columnsOf(text: string, before: NamedColumns = {}): NamedColumns {
+  const [what = "", ...name] = text.split("=");
+  const role = roles.find((each) => each === what);
+  if (role === undefined || name.join("=").trim() === "") {
+    throw new InvalidArgumentError(`It must be ${roles.join(", ")} and a name, such as people=P20_POP.`);
+  }
+  return { ...before, [role]: name.join("=") };
+}
+
 interface PopulationOptions extends StackOptions {
   readonly kind: PopulationImport["kind"];
   readonly bbox: Box;
@@ -69,6 +85,7 @@ interface PopulationOptions extends StackOptions {
   readonly licence: string;
   /** Of --no-data: true if it is not given, as commander has it for an option that begins with "no". */
   readonly data: true | "nobody";
+  readonly column?: NamedColumns;
   readonly curve: string;
   readonly precision: number;
   readonly dryRun?: boolean;
@@ -81,7 +98,8 @@ async function run(file: string, options: PopulationOptions) {
     import("../../shared/aws/patient-calls.ts"),
   ]);
   const curve = await curveOf(options.curve);
-  const { kind, bbox: box, data, precision, source, licence, dryRun: isDryRun = false } = options;
+  const { kind, bbox: box, data, column: columns } = options;
+  const { precision, source, licence, dryRun: isDryRun = false } = options;
   if (data === "nobody" && kind !== "geotiff") throw new Error("--no-data: is of --kind geotiff alone");
   return await withPatientCalls(() =>
     withProgress((show) =>
@@ -90,6 +108,7 @@ async function run(file: string, options: PopulationOptions) {
         kind,
         box,
         noData: kind !== "geotiff" ? undefined : data === "nobody" ? "nobody" : "uncovered",
+        columns,
         curve,
         precision,
         provenance: { source, licence },

@@ -114,6 +114,7 @@ async function importAgain(
     kind: options.format,
     box: options.box,
     noData: options.noData,
+    columns: options.columns,
     curve: await curveOf(curveName),
     curveName,
     precision: options.precision,

@@ -56,6 +56,8 @@ const residents = z.object({
   box: z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() }),
   /** What pixels without data meant; absent where all of the box is covered. */
   noData: z.optional(z.enum(["uncovered", "nobody"])),
+  /** The names of a CSV's columns, by what they are read as. */
+  columns: z.optional(z.record(z.string(), z.string())),
   /** The name of a curve, or its file. */
   curve: z.union([z.string(), importedFile]),
   precision: z.number(),

@@ -1,33 +1,25 @@
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 import { isValidCell } from "h3-js";
+import { maxPeople } from "../../../../functions/population-density/import/rows/row-check.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
-import { unreadable } from "../../../../shared/import/unreadable.ts";
+import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
+import { type Column, columnsIn, type NamedColumns } from "./columns.ts";
 import { ringOf } from "./hexagons.ts";
 import type { Place, PopulationFile } from "./places.ts";
 
-/** What a column may be called, in lower case. */
-const columnNames = {
-  latitude: ["latitude", "lat", "y"],
-  longitude: ["longitude", "lon", "lng", "long", "x"],
-  h3: ["h3", "h3_index", "h3index", "hex", "hex_id", "cell", "index"],
-  people: ["people", "population", "pop", "value", "count"],
-} as const;
-
-type Column = keyof typeof columnNames;
-
-/** A row as an object of its columns. */
-type Row = Readonly<Record<string, string>>;
-
 /**
- * The people of a CSV with a latitude and a longitude in each row, separated by commas, semicolons or tabs.
+ * The people of a CSV with a latitude and a longitude in each row. Fields are separated as those of the header are: by
+ * commas, semicolons, tabs or vertical bars.
  * @throws {ImportError} naming the bad rows by their line.
  */
-export function pointsOf(path: string): PopulationFile {
-  return rowsOf(path, ["latitude", "longitude", "people"], ({ latitude, longitude, people }) => {
+export function pointsOf(path: string, named: NamedColumns = {}): PopulationFile {
+  return rowsOf(path, named, ["latitude", "longitude", "people"], ({ latitude, longitude, people }) => {
+    if (hasDecimalComma(latitude)) return `latitude: ${decimalPoint}`;
+    if (hasDecimalComma(longitude)) return `longitude: ${decimalPoint}`;
     const [north, east] = [numberIn(latitude), numberIn(longitude)];
     if (east === undefined || Math.abs(east) > 180) return "longitude: must be from -180 to 180";
     if (north === undefined) return "latitude: must be from -90 to 90";
@@ -40,8 +32,8 @@ export function pointsOf(path: string): PopulationFile {
  * The people of a CSV with an H3 cell in each row.
  * @throws {ImportError} naming the bad rows by their line.
  */
-export function h3CellsOf(path: string): PopulationFile {
-  return rowsOf(path, ["h3", "people"], ({ h3, people }) => {
+export function h3CellsOf(path: string, named: NamedColumns = {}): PopulationFile {
+  return rowsOf(path, named, ["h3", "people"], ({ h3, people }) => {
     if (!isValidCell(h3)) return "h3: must be an H3 cell, such as 871f9069bffffff";
     return { ring: ringOf(h3), people };
   });
@@ -53,33 +45,49 @@ const rowsAtOnce = 4_096;
 
 async function* rowsOf(
   path: string,
+  named: NamedColumns,
   wanted: readonly Column[],
   placeIn: (row: Wanted) => Place | string,
 ): AsyncGenerator<readonly Place[]> {
   const file = basename(path);
   const problems = new Problems([file]);
-  let found: Readonly<Partial<Record<Column, string>>> | undefined;
+  let found: Readonly<Partial<Record<Column, number>>> | undefined;
   const parser = parse({
     bom: true,
-    columns: (header: readonly string[]) => header.map((name) => name.trim().toLowerCase()),
-    delimiter: [",", ";", "\t"],
+    delimiter: await separatorOf(path, file),
     info: true,
-    relax_column_count: false,
+    relax_column_count: true,
+    relax_quotes: false,
     skip_empty_lines: true,
   });
   const reading = pipeline(createReadStream(path), parser);
   // Thrown by the loop, which reads what the pipeline writes.
   reading.catch(() => undefined);
+  let width = 0;
+  let hasRow = false;
   let places: Place[] = [];
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: Row; info: { lines: number } }>) {
-      found ??= columnsIn(record, wanted, file);
-      const value = (column: Column) => record[found?.[column] ?? ""] ?? "";
-      const people = numberIn(value("people"));
-      if (people === undefined || people < 0) {
-        problems.add(0, "must be a number of people, not below 0", info.lines, "people");
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: readonly string[];
+      info: { lines: number };
+    }>) {
+      if (found === undefined) {
+        found = columnsIn(record, wanted, named, file);
+        width = record.length;
         continue;
       }
+      if (record.length !== width) {
+        problems.add(0, `has ${record.length} fields, the header has ${width}`, info.lines);
+        continue;
+      }
+      const value = (column: Column) => record[found?.[column] ?? -1] ?? "";
+      const people = numberIn(value("people"));
+      if (people === undefined || people < 0 || people > maxPeople) {
+        const reason = hasDecimalComma(value("people")) ? decimalPoint : notPeople;
+        problems.add(0, reason, info.lines, "people");
+        continue;
+      }
+      hasRow = true;
       const row = {
         latitude: value("latitude"),
         longitude: value("longitude"),
@@ -95,31 +103,53 @@ async function* rowsOf(
       }
     }
   } catch (error) {
-    if (!(error instanceof Error) || !("code" in error)) throw error;
-    throw new ImportError([
-      `${file}: ${"lines" in error ? `line ${error.lines}: ${error.code}` : unreadable(error.code)}`,
-    ]);
+    if (isFileError(error)) throw new ImportError([`${file}: ${unreadable(error.code)}`]);
+    if (!(error instanceof CsvError)) throw error;
+    throw new ImportError([`${file}: line ${error.lines}: ${misquoted}`]);
   }
   problems.refuse();
-  if (found === undefined) throw new ImportError([`${file}: has no row`]);
+  if (!hasRow) throw new ImportError([`${file}: has no row`]);
   yield places;
 }
 
-function columnsIn(row: Row, wanted: readonly Column[], file: string) {
-  const found: Partial<Record<Column, string>> = {};
-  for (const column of wanted) {
-    const name = columnNames[column].find((one) => one in row);
-    if (name === undefined) {
-      throw new ImportError([
-        `${file}: has no column for ${column}: name it ${columnNames[column].join(", ")}`,
-      ]);
-    }
-    found[column] = name;
-  }
-  return found;
+const misquoted =
+  'must have quotes around a whole field or none, and "" for a quote inside; the quotes of an earlier line may be open';
+const notPeople = `must be a number of people, from 0 to ${maxPeople}`;
+const decimalPoint = "must have a point before its decimals, and no comma";
+
+const separators = [",", ";", "\t", "|"];
+
+/** No header is longer, in bytes. */
+const maxHeader = 65_536;
+
+/** What separates the names of a header: what it has most of outside of quotes. */
+async function separatorOf(path: string, file: string): Promise<string> {
+  const header = (await startOf(path, file)).match(/^(?:"(?:[^"]|"")*"|[^"\r\n])*/)?.[0] ?? "";
+  const unquoted = header.replaceAll(/"(?:[^"]|"")*"/g, "");
+  const countOf = (separator: string) => unquoted.split(separator).length - 1;
+  return separators.reduce((most, other) => (countOf(other) > countOf(most) ? other : most));
 }
 
+async function startOf(path: string, file: string): Promise<string> {
+  let start = "";
+  try {
+    const bytes = createReadStream(path, { encoding: "utf8", end: maxHeader - 1 });
+    for await (const some of bytes) start += some;
+  } catch (error) {
+    if (isFileError(error)) throw new ImportError([`${file}: ${unreadable(error.code)}`]);
+    throw error;
+  }
+  return start.replace(/^[\ufeff\r\n]+/, "");
+}
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** A number in decimals; other spellings that JavaScript knows, such as 0x1F, are none. */
 function numberIn(text: string): number | undefined {
-  const number = text.trim() === "" ? Number.NaN : Number(text);
+  const number = decimal.test(text.trim()) ? Number(text) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
+}
+
+function hasDecimalComma(text: string): boolean {
+  return /^[+-]?\d+,\d+$/.test(text.trim());
 }

@@ -29,6 +29,7 @@ import { configuredDensities } from "../configured.ts";
 import type { ImportedExtent } from "../extent.ts";
 import { datesBefore } from "../generate-density.ts";
 import { coveredDays, coverOfBox, type Layer } from "../modelled-days.ts";
+import type { NamedColumns } from "./columns.ts";
 import { coverageLeft, parentCoverage } from "./coverage-left.ts";
 import { CoveredCells } from "./covered-cells.ts";
 import { crowdIn } from "./crowd.ts";
@@ -55,6 +56,8 @@ export interface PopulationImport {
    * the box is covered, as always by points and H3 cells: rows alone would tell where nobody lives.
    */
   readonly noData?: NoData | undefined;
+  /** The names of a CSV's columns that have other names than usual. */
+  readonly columns?: NamedColumns | undefined;
   readonly curve: Curve;
   /** Length of the geohashes that people are counted in. */
   readonly precision: number;
@@ -153,12 +156,13 @@ async function remarksOnLeft(
 
 /** How an import is made, for the journal. */
 async function optionsOf(wanted: PopulationImport, publishing: Publishing): Promise<ImportOptions> {
-  const { kind, box, noData, curveName, precision, provenance } = wanted;
+  const { kind, box, noData, columns, curveName, precision, provenance } = wanted;
   return {
     command: "population",
     format: kind,
     box,
     ...(noData === undefined ? {} : { noData }),
+    ...(columns === undefined ? {} : { columns }),
     curve: namedCurves.includes(curveName) ? curveName : await importedFile(curveName),
     precision,
     threshold: publishing.threshold,
@@ -180,16 +184,16 @@ function requireFewCells(box: Box, precision: number): void {
 }
 
 /** Reads a file's people into the cells of the box. */
-async function readPopulation({ file, kind, box, precision, noData, onProgress }: PopulationImport) {
+async function readPopulation(wanted: PopulationImport) {
+  const { file, kind, box, precision, noData, columns, onProgress } = wanted;
   const remarks: string[] = [];
   const onRemark = (remark: string) => {
     remarks.push(remark);
   };
   const readers: Readonly<Record<PopulationKind, () => PopulationFile>> = {
-    points: () => pointsOf(file),
-    h3: () => h3CellsOf(file),
+    points: () => pointsOf(file, columns),
+    h3: () => h3CellsOf(file, columns),
     geotiff: () => pixelsOf(file, { box, isNoDataNobody: noData === "nobody", onRemark }),
-  };
   const cells = new PeopleByCell(box, precision);
   const covered = noData === undefined ? undefined : new CoveredCells(box, precision);
   let read = 0;
