@@ -194,6 +194,7 @@ async function readPopulation(wanted: PopulationImport) {
     points: () => pointsOf(file, columns),
     h3: () => h3CellsOf(file, columns),
     geotiff: () => pixelsOf(file, { box, isNoDataNobody: noData === "nobody", onRemark }),
+  };
   const cells = new PeopleByCell(box, precision);
   const covered = noData === undefined ? undefined : new CoveredCells(box, precision);
   let read = 0;
