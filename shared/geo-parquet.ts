@@ -64,11 +64,30 @@ export function geoParquetOf(
     },
   ];
   const schemaOverrides = { startTime: momentOf("startTime"), endTime: momentOf("endTime") };
-  return parquetWriteBuffer({
+  const file = parquetWriteBuffer({
     columnData: columns.map(({ name, data }) => ({ name, data })),
     schema: schemaFromColumnData({ columnData: columns, schemaOverrides }),
     kvMetadata: [{ key: "geo", value: JSON.stringify(metadataOf([...rectangles.values()])) }],
   });
+  if (rows.length === 0) nameTypeOfRowGroups(file);
+  return file;
+}
+
+/** In the footer, by Thrift's compact protocol: `num_rows` is 0, and `row_groups` is a list of none. */
+const noRows = [0x16, 0x00, 0x19];
+const listOfNothing = 0x00;
+const listOfStructs = 0x0c;
+
+/**
+ * Gives the empty list of row groups the type of its elements, which hyparquet-writer leaves at 0: readers such as
+ * arrow-rs refuse a list of a type that does not exist.
+ */
+function nameTypeOfRowGroups(file: ArrayBuffer): void {
+  const bytes = new Uint8Array(file);
+  const expected = [...noRows, listOfNothing];
+  const at = bytes.findIndex((_, start) => expected.every((byte, index) => bytes[start + index] === byte));
+  if (at < 0) throw new Error("the footer of a file without rows is not where it was");
+  bytes[at + noRows.length] = listOfStructs;
 }
 
 /** The schema of a column of moments: without it, readers take times for those of a clock, in no zone. */
@@ -84,11 +103,6 @@ function momentOf(name: string) {
 
 /** The metadata of the file; the bounding box of no rows is absent. */
 function metadataOf(rectangles: readonly Rectangle[]) {
-  const positions = rectangles.flatMap(({ coordinates }) => coordinates.flat());
-  const least = (axis: number) =>
-    positions.reduce((least, one) => Math.min(least, one[axis] ?? least), Infinity);
-  const most = (axis: number) =>
-    positions.reduce((most, one) => Math.max(most, one[axis] ?? most), -Infinity);
   return {
     version: "1.1.0",
     primary_column: "geometry",
@@ -97,8 +111,36 @@ function metadataOf(rectangles: readonly Rectangle[]) {
         encoding: "WKB",
         geometry_types: ["Polygon"],
         orientation: "counterclockwise",
-        ...(positions.length === 0 ? {} : { bbox: [least(0), least(1), most(0), most(1)] }),
+        ...(rectangles.length === 0 ? {} : { bbox: boxAround(rectangles) }),
       },
     },
   };
+}
+
+/** West, south, east and north of the narrowest box; across the antimeridian its west is above its east. */
+function boxAround(rectangles: readonly Rectangle[]): number[] {
+  const boxes = rectangles.map(({ coordinates }) => {
+    const positions = coordinates.flat();
+    const along = (axis: number) => positions.map((position) => position[axis] ?? Number.NaN);
+    const [longitudes, latitudes] = [along(0), along(1)];
+    return {
+      west: Math.min(...longitudes),
+      south: Math.min(...latitudes),
+      east: Math.max(...longitudes),
+      north: Math.max(...latitudes),
+    };
+  });
+  const south = boxes.reduce((least, box) => Math.min(least, box.south), 90);
+  const north = boxes.reduce((most, box) => Math.max(most, box.north), -90);
+  const eastwards = boxes.sort((one, other) => one.west - other.west);
+  const easternmost = boxes.reduce((most, { east }) => Math.max(most, east), -180);
+  let { west = -180, east: reached = 180 } = eastwards[0] ?? {};
+  let east = easternmost;
+  // The box is all but the widest gap between neighbours, of which one is across the antimeridian.
+  let widest = west + 360 - easternmost;
+  for (const box of eastwards) {
+    if (box.west - reached > widest) [widest, west, east] = [box.west - reached, box.west, reached];
+    reached = Math.max(reached, box.east);
+  }
+  return [west, south, east, north];
 }
