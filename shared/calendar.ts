@@ -63,6 +63,22 @@ export function instantOf(text: string): Instant | undefined {
   };
 }
 
+/** A date-time, or the beginning of one: a date, its time of day, seconds and a zone. */
+const partOfDateTime =
+  /^\d{4}-\d{2}-\d{2}(?:[Tt ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
+
+/** What a text lacks to be an RFC 3339 date-time, as `has no seconds (12:00:00)`; undefined if it is anything else. */
+export function lackOf(text: string): string | undefined {
+  const [all, time, seconds, zone] = partOfDateTime.exec(text) ?? [];
+  if (all === undefined) return undefined;
+  if (time === undefined) return "has no time of day (T12:00:00Z)";
+  const lacks = [
+    ...(seconds === undefined ? ["no seconds (12:00:00)"] : []),
+    ...(zone === undefined ? ["no time zone (Z or +01:00)"] : []),
+  ];
+  return lacks.length === 0 ? undefined : `has ${lacks.join(" and ")}`;
+}
+
 function withoutZerosAtEnd(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;

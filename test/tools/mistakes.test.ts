@@ -62,6 +62,7 @@ const residents = [
 ];
 const url = (address: string) => ["--url", address];
 const token = ["--token", "x"];
+const densities = ["density", "--out", "lyon.csv"];
 
 type Shell = Readonly<Record<string, string | undefined>>;
 
@@ -152,6 +153,9 @@ test.each<[args: readonly string[], said: string, shell?: Shell]>([
   [["verify", "http://127.0.0.1:2"], "does not answer (ECONNREFUSED)"],
   [["verify", "http://127.0.0.1:2", "--only", "nothing"], 'no scenario has "nothing" in its name'],
   [["density", "--out", "lyon.shp"], "--out must be a file that ends in .csv, .geojson, .parquet"],
+  [[...densities, "--end", "2026-11-27T12:00Z"], "It has no seconds (12:00:00)."],
+  [[...densities, "--start", "2026-11-27T12:00:00"], "It has no time zone (Z or +01:00)."],
+  [[...densities, "--end", "tomorrow"], "It must be an RFC 3339 date-time with a zone, such as 2026-"],
 ])("ncs %j exits with 1 and says: %s", async (args, said, shell = {}) => {
   useShell(shell);
   const { code, stderr } = await run(...args);

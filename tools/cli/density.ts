@@ -7,7 +7,7 @@ import { writeOut } from "../write-out.ts";
 import { requestIn } from "./call.ts";
 import { callOperation } from "./call-operation.ts";
 import { type CallerOptions, tokenFor, withCaller } from "./login.ts";
-import { boxOf, wholeNumber } from "./options.ts";
+import { boxOf, instantText, wholeNumber } from "./options.ts";
 import type { Print } from "./print.ts";
 
 interface DensityOptions extends CallerOptions {
@@ -24,8 +24,8 @@ export function addDensity(command: Command, _: Print, note: Print): void {
   withCaller(command)
     .requiredOption("--out <file>", `where to write: ${Object.keys(files).join(", ")} by the file's name`)
     .option("--bbox <w,s,e,n>", "the area, as a box in degrees", boxOf)
-    .option("--start <time>", "startTime: RFC 3339 with a zone")
-    .option("--end <time>", "endTime: RFC 3339 with a zone")
+    .option("--start <time>", "startTime: RFC 3339 with a zone", instantText)
+    .option("--end <time>", "endTime: RFC 3339 with a zone", instantText)
     .option("--precision <length>", "length of the cells' geohashes", wholeNumber(1, 12))
     .addOption(
       new Option("--geometry <kind>", "for .csv: adds columns with the location of each cell").choices([

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
-import { isCalendarDate } from "../../shared/calendar.ts";
+import { instantOf, isCalendarDate, lackOf } from "../../shared/calendar.ts";
 import { bbox } from "../import/density/box.ts";
 import { problemText } from "../import/schema-problems.ts";
 
@@ -41,6 +41,14 @@ export function wholeNumber(least: number, most: number) {
 export function dateOf(text: string): string {
   if (isCalendarDate(text)) return text;
   throw new InvalidArgumentError("It must be a date of the calendar such as 2026-11-20.");
+}
+
+/** A point in time: an RFC 3339 date-time with a zone, as it is written. */
+export function instantText(text: string): string {
+  if (instantOf(text) !== undefined) return text;
+  throw new InvalidArgumentError(
+    `It ${lackOf(text) ?? "must be an RFC 3339 date-time with a zone, such as 2026-11-20T12:00:00Z"}.`,
+  );
 }
 
 /** Where a service is, as every command of `ncs` is told: one of these. */

@@ -1,6 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { nearestName } from "../../../../shared/nearest-name.ts";
-import { type Column, columns, type Fields, isColumn, type LineProblem } from "./row-check.ts";
+import { type Column, columns, type Fields, isColumn, type LineProblem, shownName } from "./row-check.ts";
 
 /** The position of each column in a record; −1 for one that is not there. */
 export type Header = { readonly [column in Column]: number } & { readonly length: number };
@@ -15,7 +15,7 @@ export function headerIn(line: string): Header | string {
     return /^\s*[[{]/.test(line) ? `${notCsv}: name a file of JSON objects .ndjson` : notCsv;
   const unknown = names.findIndex((name) => !isColumn(name));
   if (unknown >= 0)
-    return `column ${unknown + 1} is unknown; expected ${columns.join(", ")}${hintAt(names, unknown)}`;
+    return `column ${unknown + 1}${nameAt(names, unknown)} is unknown; expected ${columns.join(", ")}${hintAt(names, unknown)}`;
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) return `has ${repeated} twice`;
   const missing = required.find((name) => !names.includes(name));
@@ -30,6 +30,12 @@ export function headerIn(line: string): Header | string {
     maxPeople: at("maxPeople"),
     length: names.length,
   };
+}
+
+/** The name of a column; nothing of a line that may be a row, whose values are not told: a row has digits. */
+function nameAt(names: readonly string[], index: number): string {
+  const isHeader = names.some(isColumn) || !names.some((name) => /\d/.test(name));
+  return isHeader ? ` (${shownName(names[index] ?? "")})` : "";
 }
 
 /** What may be meant by a line that is no header, without its values. */

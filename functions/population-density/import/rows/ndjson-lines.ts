@@ -1,5 +1,5 @@
 import { nearestName } from "../../../../shared/nearest-name.ts";
-import { columns, type Fields, isColumn, type LineProblem } from "./row-check.ts";
+import { columns, type Fields, isColumn, type LineProblem, shownName } from "./row-check.ts";
 
 /** The fields of lines that each hold a JSON object; blank ones are skipped. @param count of the lines. */
 export function* ndjsonFields(
@@ -18,7 +18,10 @@ export function* ndjsonFields(
       const { geohash, startTime, people, minPeople, maxPeople } = members;
       if (unknown === undefined) yield { geohash, startTime, people, minPeople, maxPeople, line };
       else
-        refuse({ line, reason: `has an unknown member; expected ${columns.join(", ")}${hintFor(unknown)}` });
+        refuse({
+          line,
+          reason: `has an unknown member (${shownName(unknown)}); expected ${columns.join(", ")}${hintFor(unknown)}`,
+        });
     }
   }
 }

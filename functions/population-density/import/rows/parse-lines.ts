@@ -22,7 +22,7 @@ export interface ParsedLines {
   /** How many there are. */
   readonly lines: number;
   readonly rows: PackedRows;
-  /** In the order of the lines; at most the number that ends an import. */
+  /** Equal ones once, in the order of their first lines; at most the number that ends an import. */
   readonly problems: readonly LineProblem[];
   readonly precision: number | undefined;
   /** Why the file cannot be read from line `lines` on. */
@@ -52,8 +52,12 @@ export class LineParser {
     const { lines, reason } = inspect(bytes);
     this.#rows.begin(reason === undefined ? lines : 0, memory);
     if (reason !== undefined) return { lines, problems: [], unreadable: reason };
-    const problems: LineProblem[] = [];
-    const refuse = (problem: LineProblem) => problems.push(problem);
+    const problems = new Map<string, LineProblem>();
+    const refuse = (problem: LineProblem) => {
+      const key = `${problem.column ?? ""}\n${problem.reason}`;
+      const { count = 0, ...first } = problems.get(key) ?? problem;
+      problems.set(key, { ...first, count: count + 1 });
+    };
     const text = bytes.toString();
     const fieldsOfLines =
       header === undefined ? ndjsonFields(text, lines, refuse) : csvFields(text, lines, header, refuse);
@@ -63,9 +67,9 @@ export class LineParser {
         const { tile, cell, hour, people, min, max } = row;
         this.#rows.add(this.#rows.tilePosition(tile), cell, hour, fields.line, people, min, max);
       }
-      if (problems.length >= problemsNamed) break;
+      if (problems.size >= problemsNamed) break;
     }
-    return { lines, problems };
+    return { lines, problems: [...problems.values()] };
   }
 }
 

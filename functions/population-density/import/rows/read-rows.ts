@@ -139,7 +139,7 @@ class RowReader {
   }
 }
 
-/** The rows of parsed lines; a problem is added after the rows that come before it. */
+/** The rows of parsed lines; a problem is added after the rows that come before the first line that has it. */
 function* batchesIn(
   { rows, problems: found }: ParsedLines,
   file: number,
@@ -148,12 +148,12 @@ function* batchesIn(
 ): Generator<RowBatch> {
   const entries = new Entries(rows.entries, rows.count);
   let from = 0;
-  for (const { line, reason, column } of found) {
+  for (const { line, reason, column, count } of found) {
     let to = from;
     while (to < entries.count && entries.line(to) < line) to++;
     if (to > from) yield { rows, from, to, file, firstLine };
     from = to;
-    problems.add(file, reason, firstLine + line, column);
+    problems.add(file, reason, firstLine + line, column, count);
   }
   if (entries.count > from) yield { rows, from, to: entries.count, file, firstLine };
 }

@@ -1,4 +1,4 @@
-import { hourMilliseconds, instantOf } from "../../../../shared/calendar.ts";
+import { hourMilliseconds, instantOf, lackOf } from "../../../../shared/calendar.ts";
 import { suffixesOf } from "../../cover/geohash.ts";
 import type { Range } from "../../privacy/market-share.ts";
 
@@ -13,6 +13,11 @@ export function isColumn(name: string): boolean {
   return columns.some((column) => column === name);
 }
 
+/** A name that a file gives to a column, as a problem tells it: as JSON, and not longer than names are. */
+export function shownName(name: string): string {
+  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name);
+}
+
 /** The fields of a line before they are checked; undefined for absent ones. */
 export type Fields = { readonly [column in Column]: unknown } & {
   /** Counted from 0 from where the lines begin. */
@@ -22,6 +27,8 @@ export type Fields = { readonly [column in Column]: unknown } & {
 /** Why a line is refused, without a value of it. */
 export interface LineProblem {
   readonly line: number;
+  /** How many lines are refused for the same, of which this is the first; 1 if absent. */
+  readonly count?: number | undefined;
   readonly column?: Column | undefined;
   readonly reason: string;
 }
@@ -68,8 +75,8 @@ export class RowCheck {
   hourAt(text: string): number | string {
     const known = this.#hours.get(text);
     if (known !== undefined) return known;
-    const instant = instantOf(text);
-    if (instant === undefined) return "must be an RFC 3339 date-time with a zone";
+    const instant = instantOf(asRfc3339(text));
+    if (instant === undefined) return lackOf(text) ?? "must be an RFC 3339 date-time with a zone";
     const hour = instant.milliseconds / hourMilliseconds;
     if (!Number.isInteger(hour) || instant.digits !== "") return "must be on the hour in UTC";
     if (instant.milliseconds < 0 || instant.milliseconds >= endOfDates) return "must be from 1970 to 9999";
@@ -95,6 +102,14 @@ export class RowCheck {
     refuse("startTime", startTime, hour);
     return undefined;
   }
+}
+
+/** As pandas, DuckDB and PostgreSQL write times: `2026-11-20 10:00:00+00:00`, or `+00`. */
+const spacedTime = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)$/;
+
+function asRfc3339(text: string): string {
+  const [all, date, time, utc, hours, minutes = "00"] = spacedTime.exec(text) ?? [];
+  return all === undefined ? text : `${date}T${time}${utc ?? `${hours}:${minutes}`}`;
 }
 
 type Refuse = (column: Column, value: unknown, reason: string) => void;

@@ -56,6 +56,16 @@ describe("a row says the same", () => {
     ["as another number", "csv", `${header}\nu05kqxy,${noon},.125e+2\n`, 2],
     ["with a range that is empty", "csv", `${ranged}\nu05kqxy,${noon},12.5,,\n`, 2],
     ["in another zone", "csv", `${header}\nu05kqxy,2026-11-20T17:30:00.000+05:30,12.5\n`, 2],
+    ["with pandas' time", "csv", `${header}\nu05kqxy,2026-11-20 12:00:00+00:00,12.5\n`, 2],
+    [
+      "with pandas' time of another zone",
+      "csv",
+      `${header}\nu05kqxy,2026-11-20 13:00:00.000+01:00,12.5\n`,
+      2,
+    ],
+    ["with DuckDB's time", "csv", `${header}\n"u05kqxy","2026-11-20 12:00:00+00",12.5\n`, 2],
+    ["with PostgreSQL's time", "csv", `${header}\nu05kqxy,2026-11-20 17:30:00+05:30,12.5\n`, 2],
+    ["with pandas' time as an object", "ndjson", objectText.replace(noon, "2026-11-20 12:00:00+00:00"), 1],
     ["as an object", "ndjson", `${objectText}\n`, 1],
     ["as an object in a .jsonl", "jsonl", `\n${objectText}`, 2],
     ["with a range in CSV", "csv", `${ranged}\nu05kqxy,${noon},12.5,12,13\n`, 2, range],
@@ -99,7 +109,9 @@ describe("a row says the same", () => {
 /** Fields of rows that are read. */
 const valid = {
   geohash: fc.stringMatching(/^u05k[0-9b-hjkmnp-z]{3}$/),
-  startTime: fc.integer({ min: noonHour, max: noonHour + 71 }).map(timeOf),
+  startTime: fc
+    .integer({ min: noonHour, max: noonHour + 71 })
+    .chain((hour) => fc.constantFrom(timeOf(hour), pandasTimeOf(hour))),
   people: fc.double({ min: 0, max: 1e9, noNaN: true }).map(String),
   min: fc.constantFrom("0", "0.0", ".0"),
 };
@@ -136,6 +148,10 @@ const any = {
 
 function timeOf(hour: number): string {
   return new Date(hour * 3_600_000).toISOString();
+}
+
+function pandasTimeOf(hour: number): string {
+  return timeOf(hour).replace("T", " ").replace(".000Z", "+00:00");
 }
 
 const rowsWith = ({ geohash, startTime, people, min }: typeof any) =>
@@ -283,7 +299,15 @@ describe("a row is refused by its line and column, without its value", () => {
     ["no geohash", `,${noon},1`, "geohash: is missing"],
     ["another length", `u05kqx,${noon},1`, "geohash: must have 7 characters like the ones before"],
     ["no time", "u05kqxy,,1", "startTime: is missing"],
-    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", noZone],
+    ["no zone", "u05kqxy,2026-11-20T12:00:00,1", "startTime: has no time zone (Z or +01:00)"],
+    ["no zone, as pandas", "u05kqxy,2026-11-20 12:00:00,1", "startTime: has no time zone (Z or +01:00)"],
+    ["no seconds", "u05kqxy,2026-11-20T12:00Z,1", "startTime: has no seconds (12:00:00)"],
+    [
+      "neither seconds nor zone",
+      "u05kqxy,2026-11-20 12:00,1",
+      "startTime: has no seconds (12:00:00) and no time zone (Z or +01:00)",
+    ],
+    ["a date alone", "u05kqxy,2026-11-20,1", "startTime: has no time of day (T12:00:00Z)"],
     ["a day that is not there", "u05kqxy,2026-02-30T12:00:00Z,1", noZone],
     ["half past", "u05kqxy,2026-11-20T12:30:00Z,1", notOnTheHour],
     ["half an hour of UTC", "u05kqxy,2026-11-20T12:00:00+05:30,1", notOnTheHour],
@@ -319,15 +343,20 @@ describe("a row is refused by its line and column, without its value", () => {
     expect(await refusalOf("csv", `${ranged}\nu05kqxy,${noon},${numbers}\n`)).toEqual([`line 2, ${problem}`]);
   });
 
-  const unknown = "has an unknown member; expected geohash, startTime, people, minPeople, maxPeople";
+  const unknown = (name: string) =>
+    `: has an unknown member ("${name}"); expected geohash, startTime, people, minPeople, maxPeople`;
   const object = { geohash: "u05kqxy", startTime: noon, people: 1 };
   const changed = (changes: object) => JSON.stringify({ ...object, ...changes });
 
   test.each([
     ["no JSON", "{", ": is not a JSON object"],
     ["an array", "[]", ": is not a JSON object"],
-    ["a member that is not known", changed({ minpeople: 1 }), `: ${unknown}; did you mean minPeople?`],
-    ["a member named like what all objects have", '{"__proto__":{}}', `: ${unknown}`],
+    [
+      "a member that is not known",
+      changed({ minpeople: 1 }),
+      `${unknown("minpeople")}; did you mean minPeople?`,
+    ],
+    ["a member named like what all objects have", '{"__proto__":{}}', unknown("__proto__")],
     ["a number as text", changed({ people: "1" }), `, people: ${notPeople}`],
     ["a range that is null", changed({ minPeople: null, maxPeople: null }), `, minPeople: ${notPeople}`],
     ["a geohash as a number", changed({ geohash: 1234567 }), `, geohash: ${notGeohash}`],
@@ -351,27 +380,46 @@ describe("a row is refused by its line and column, without its value", () => {
     const rows = ["u05kqxy,now,many", "u05kqxy,2026-11-20T12:00:00Z", `u05kqxy,${noon},-1`];
     expect(await refusalOf("csv", `${header}\n${rows.join("\n")}`)).toEqual([
       `line 2, ${noZone}`,
-      `line 2, people: ${notPeople}`,
+      `2 rows: people: ${notPeople}, first in line 2`,
       "line 3: has 2 fields, not 3",
-      `line 4, people: ${notPeople}`,
     ]);
   });
 
-  test("an import reports the first twenty problems and that there may be more", async () => {
-    const refused = await refusalOf("csv", `${header}\n${`u05kqxy,${noon},-1\n`.repeat(100_000)}`);
+  test("an import reports 62,304 rows with one problem as one line, beside a problem of another row", async () => {
+    const rows = `u05kqxy,${noon.slice(0, -1)},1\n`.repeat(62_304);
+    expect(await refusalOf("csv", `${header}\n${rows}u05kqxy,${noon},-1\n`)).toEqual([
+      "62,304 rows: startTime: has no time zone (Z or +01:00), first in line 2",
+      `line 62306, people: ${notPeople}`,
+    ]);
+  });
+
+  test("an import reports the first twenty different problems and that there may be more", async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => "1,".repeat(index + 4));
+    const refused = await refusalOf("csv", `${header}\n${rows.join("\n")}`);
     expect(refused).toHaveLength(21);
-    expect(refused.at(-2)).toMatch(/^line 21, people: /);
-    expect(refused.at(-1)).toBe("there may be more problems: the check stops after 20");
+    expect(refused.at(-2)).toBe("line 21: has 24 fields, not 3");
+    expect(refused.at(-1)).toBe("there may be more problems: the check stops after 20 different ones");
   });
 });
 
+test("an import counts a million rows with problems, reports that there may be more, and stops", () => {
+  const problems = new Problems(["rows.csv"]);
+  problems.add(0, "is missing", 2, "people", 999_999);
+  expect(() => problems.add(0, "is missing", 1_000_001, "people")).toThrow(
+    "rows.csv: 1,000,000 rows: people: is missing, first in line 2\n" +
+      "rows.csv: there may be more problems: the check stops after 1,000,000 rows",
+  );
+});
+
 describe("a file is refused as a whole", () => {
-  const unknown = "column %i is unknown; expected geohash, startTime, people, minPeople, maxPeople";
+  const unknown = "is unknown; expected geohash, startTime, people, minPeople, maxPeople";
   const noCsv = "is not CSV with a record in each line";
 
   test.each([
-    ["an unknown column", "csv", `${header},country\n`, `line 1: ${unknown.replace("%i", "4")}`],
-    ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: ${unknown.replace("%i", "1")}`],
+    ["an unknown column", "csv", `${header},country\n`, `line 1: column 4 ("country") ${unknown}`],
+    ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: column 1 ${unknown}`],
+    ["names of other columns", "csv", "cell,hour,n\n", `line 1: column 1 ("cell") ${unknown}`],
+    ["a name with digits", "csv", `${header},n_2026\n`, `line 1: column 4 ("n_2026") ${unknown}`],
     ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
     ["a column that is there twice", "csv", `${header},people\n`, "line 1: has people twice"],
     ["half of a range", "csv", `${header},maxPeople\n`, "line 1: has only one of minPeople and maxPeople"],

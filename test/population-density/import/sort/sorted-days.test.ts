@@ -193,14 +193,11 @@ describe("before any day is given, an import is refused", () => {
     }
   });
 
-  test("every row of an uncovered cell is refused by its line", async () => {
+  test("rows of uncovered cells are refused by their number and the first line", async () => {
     const rows = rowsWith([at("u05kq", 3, 0), at("u05kq", 4, 0), at("u05kr", 3, 0)]);
     const coverageAt = () => coverageOf(new Map([["u05kq", [3]]]));
     await expect(daysOf(rows, { coverageAt })).rejects.toThrow(
-      [
-        "rows.csv: line 3, geohash: is outside the covered area",
-        "rows.csv: line 4, geohash: is outside the covered area",
-      ].join("\n"),
+      "rows.csv: 2 rows: geohash: is outside the covered area, first in line 3",
     );
   });
 
