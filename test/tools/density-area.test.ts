@@ -78,6 +78,27 @@ test.each([
   }
 });
 
+test("--coverage leaves out a feature without a geometry and points of labels, and says which", async () => {
+  const label = { type: "Point", coordinates: [4.82, 45.75] };
+  const labels = { type: "MultiPoint", coordinates: [label.coordinates] };
+  const pair = { type: "GeometryCollection", geometries: [polygon(east), label] };
+  const content = features(
+    feature(null),
+    feature(polygon(west)),
+    feature(label),
+    feature(pair),
+    feature(labels),
+  );
+  const remarks: string[] = [];
+  const path = await folder.write("labelled.geojson", content);
+  const { polygons } = await readArea(path, (remark) => remarks.push(remark));
+  expect(polygons).toEqual((await areaIn(features(feature(polygon(west)), feature(polygon(east))))).polygons);
+  expect(remarks).toEqual([
+    "labelled.geojson: left out, as they have no area: features.0.geometry (no geometry), " +
+      "features.2.geometry (Point), features.3.geometry.geometries.1 (Point), 1 more",
+  ]);
+});
+
 test("--coverage leaves out exactly the cells that are wholly in a hole", async () => {
   const lake = { west: 4.812, south: 45.72, east: 4.84, north: 45.77 };
   const hole: Ring = [
@@ -152,7 +173,9 @@ test.each([
     { type: "GeometryCollection", geometries: [polygon(flat)] },
     `geometries.0.coordinates: ${unmet}`,
   ],
-  ["a geometry that is a point", feature({ type: "Point", coordinates: [1, 2] }), "geometry.type: "],
+  ["a line", feature({ type: "LineString", coordinates: [[1, 2]] }), "geometry.type: must be Polygon"],
+  ["a feature without `geometry`", { type: "Feature", properties: {} }, "geometry: "],
+  ["points alone", feature({ type: "Point", coordinates: [1, 2] }), "has no polygon"],
   ["a topology", { type: "Topology" }, "type: "],
   ["a number", 7, "the file: "],
   ["an empty collection", features(), "has no polygon"],

@@ -163,7 +163,10 @@ function addImportDensity(importing: Command, print: Print): void {
         command.error("error: --licence needs --source: it says whose numbers are licensed");
       }
       const { timeZone, holidays } = options;
+      // Printed at the end, as a bar of progress is drawn until then.
+      const remarks: string[] = [];
       const wanted = {
+        onRemark: (remark: string) => void remarks.push(remark),
         calendar: {
           ...(timeZone === undefined ? {} : { timeZone }),
           ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
@@ -186,6 +189,7 @@ function addImportDensity(importing: Command, print: Print): void {
           command.error("error: an import from a bucket needs --outputs, and has no --dry-run");
         }
         const { rows, items, changed, findings } = await importDistributed(source, wanted, options.outputs);
+        for (const remark of remarks) print(remark);
         await printFindings(findings, print);
         print(`${rows} rows, ${changed} of ${items} items changed`);
         return;
@@ -195,6 +199,7 @@ function addImportDensity(importing: Command, print: Print): void {
         ...wanted,
         isDryRun: options.dryRun,
       });
+      for (const remark of remarks) print(remark);
       await printFindings(findings, print);
       print(
         options.dryRun === true

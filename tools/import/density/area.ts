@@ -33,9 +33,11 @@ const geometryCollection = z.object({
     return z.array(geometry);
   },
 });
+/** Such as where a map writes an area's name; its place is not read. */
+const label = z.object({ type: z.enum(["Point", "MultiPoint"]) });
 const otherType = "must be Polygon, MultiPolygon, GeometryCollection, Feature or FeatureCollection";
-const geometry = z.discriminatedUnion("type", [polygon, multiPolygon, geometryCollection], otherType);
-const feature = z.object({ type: z.literal("Feature"), geometry });
+const geometry = z.discriminatedUnion("type", [polygon, multiPolygon, geometryCollection, label], otherType);
+const feature = z.object({ type: z.literal("Feature"), geometry: z.nullable(geometry) });
 const featureCollection = z.object({ type: z.literal("FeatureCollection"), features: z.array(feature) });
 const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, featureCollection], otherType);
 
@@ -43,12 +45,14 @@ const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, feat
  * Reads the polygons of a GeoJSON file: a geometry, a feature or a collection of either. Two longitudes in a row that
  * are more than 180 degrees apart cross the antimeridian. A polygon with holes is divided into triangles, each a
  * polygon of its own, so that the same cells share area with it. The time grows with the square of a ring's vertices:
- * about 0.3 s for 5,000 and 4 s for 20,000.
+ * about 0.3 s for 5,000 and 4 s for 20,000. Points, such as those of labels, and features without a geometry are left
+ * out.
+ * @param onRemark called with a sentence about what was left out, if anything was.
  * @throws {ImportError} naming what is refused by its place in the file: other types, rings that are open or cross or
  * touch themselves, holes that are not inside.
  */
-export async function readArea(path: string): Promise<CoveredArea> {
-  const { file, found } = await readPolygons(path);
+export async function readArea(path: string, onRemark?: OnRemark): Promise<CoveredArea> {
+  const { file, found } = await readPolygons(path, onRemark);
   return { file, polygons: found.map(({ polygon }) => polygon) };
 }
 
@@ -56,25 +60,33 @@ export async function readArea(path: string): Promise<CoveredArea> {
  * Reads and checks the same for a distributed import, whose functions make the polygons.
  * @throws {ImportError} like `readArea`.
  */
-export async function coveredAreaIn(path: string): Promise<z.infer<typeof coveredArea>> {
-  const { file, found } = await readPolygons(path);
+export async function coveredAreaIn(path: string, onRemark?: OnRemark): Promise<z.infer<typeof coveredArea>> {
+  const { file, found } = await readPolygons(path, onRemark);
   return { file, rings: found.map(({ ring }) => [...ring]) };
 }
 
-async function readPolygons(path: string) {
+/** Takes a sentence for the operator that refuses nothing. */
+export type OnRemark = (remark: string) => void;
+
+async function readPolygons(path: string, onRemark?: OnRemark) {
   const file = basename(path);
   const content = await readJsonAs(geoJson, path);
-  const found = ringsIn(content).flatMap(({ at, rings }) => {
-    const refuse = (index: number, reason: string): never => {
-      const place = rings.length === 1 ? at : [...at, index];
-      throw new ImportError([`${file}: ${place.join(".")}: ${reason}`]);
-    };
-    const polygons = rings.map((ring, index) => ({
-      ring,
-      polygon: polygonOf(ring) ?? refuse(index, "must have an area, and edges that do not meet"),
-    }));
-    return polygons.length === 1 ? polygons : withoutHoles(rings, refuse);
-  });
+  const parts = partsIn(content);
+  const without = parts.filter((part) => "without" in part);
+  if (without.length > 0) onRemark?.(`${file}: ${leftOutText(without)}`);
+  const found = parts
+    .flatMap((part) => ("rings" in part ? [part] : []))
+    .flatMap(({ at, rings }) => {
+      const refuse = (index: number, reason: string): never => {
+        const place = rings.length === 1 ? at : [...at, index];
+        throw new ImportError([`${file}: ${place.join(".")}: ${reason}`]);
+      };
+      const polygons = rings.map((ring, index) => ({
+        ring,
+        polygon: polygonOf(ring) ?? refuse(index, "must have an area, and edges that do not meet"),
+      }));
+      return polygons.length === 1 ? polygons : withoutHoles(rings, refuse);
+    });
   if (found.length === 0) throw new ImportError([`${file}: has no polygon`]);
   return { file, found };
 }
@@ -121,14 +133,30 @@ interface Point {
   readonly latitude: number;
 }
 
-function ringsIn(content: z.output<typeof geoJson>, at: Rings["at"] = []): Rings[] {
-  switch (content.type) {
+/** What has no area, and so covers nothing. */
+interface WithoutArea {
+  readonly at: Rings["at"];
+  /** As a remark names it. */
+  readonly without: string;
+}
+
+function leftOutText(parts: readonly WithoutArea[]): string {
+  const named = parts.slice(0, 3).map(({ at, without }) => `${at.join(".")} (${without})`);
+  const others = parts.length - named.length;
+  const all = [...named, ...(others > 0 ? [`${others.toLocaleString("en")} more`] : [])];
+  return `left out, as they have no area: ${all.join(", ")}`;
+}
+
+function partsIn(content: z.output<typeof geoJson> | null, at: Rings["at"] = []): (Rings | WithoutArea)[] {
+  switch (content?.type) {
+    case undefined:
+      return [{ at, without: "no geometry" }];
     case "FeatureCollection":
-      return content.features.flatMap((one, index) => ringsIn(one, [...at, "features", index]));
+      return content.features.flatMap((one, index) => partsIn(one, [...at, "features", index]));
     case "Feature":
-      return ringsIn(content.geometry, [...at, "geometry"]);
+      return partsIn(content.geometry, [...at, "geometry"]);
     case "GeometryCollection":
-      return content.geometries.flatMap((one, index) => ringsIn(one, [...at, "geometries", index]));
+      return content.geometries.flatMap((one, index) => partsIn(one, [...at, "geometries", index]));
     case "MultiPolygon":
       return content.coordinates.map((rings, index) => ({
         at: [...at, "coordinates", index],
@@ -136,6 +164,9 @@ function ringsIn(content: z.output<typeof geoJson>, at: Rings["at"] = []): Rings
       }));
     case "Polygon":
       return [{ at: [...at, "coordinates"], rings: content.coordinates.map(pointsOf) }];
+    case "Point":
+    case "MultiPoint":
+      return [{ at, without: content.type }];
   }
 }
 

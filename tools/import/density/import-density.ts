@@ -58,7 +58,7 @@ import { Problems } from "../../../shared/import/problems.ts";
 import { isFileError } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { FileHash, importedFile } from "../imported-file.ts";
-import { readArea } from "./area.ts";
+import { type OnRemark, readArea } from "./area.ts";
 import { countedHoursOf, type ImportedExtent } from "./extent.ts";
 import { startParserThreads } from "./parser-threads.ts";
 
@@ -101,6 +101,7 @@ export interface DensityImport {
   /** Makes an import again that was made before. Days keep the parts that they have, and the journal stays as it is. */
   readonly replay?: ReplayedImport | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
+  readonly onRemark?: OnRemark | undefined;
 }
 
 /** An import of the journal. */
@@ -137,7 +138,7 @@ export interface DensityImported {
  * @throws {ImportError} naming what is refused; what `storeDay` throws.
  */
 export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
-  const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage);
+  const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage, wanted.onRemark);
   try {
     return await importRows(wanted, area);
   } catch (error) {

@@ -49,7 +49,8 @@ interface BucketProgress {
  * @throws {Error} for an execution that fails otherwise.
  */
 export async function importFromBucket(wanted: BucketImport): Promise<DensityImported> {
-  const { source, coverage, stateMachineArn, onProgress, pollMilliseconds = 2_000, ...others } = wanted;
+  const { source, coverage, stateMachineArn, onProgress, onRemark, ...rest } = wanted;
+  const { pollMilliseconds = 2_000, ...others } = rest;
   const client = new SFNClient({ maxAttempts: 10 });
   // What the shell lacks is better said before anything is put into the bucket.
   await Promise.all([client.config.region(), client.config.credentials()]);
@@ -64,7 +65,7 @@ export async function importFromBucket(wanted: BucketImport): Promise<DensityImp
     coverage: coverage === undefined ? undefined : await importedFile(coverage),
     accepted: others.accepted && [...others.accepted],
   };
-  if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage));
+  if (coverage !== undefined) await putJson(keys.area(order.id), await coveredAreaIn(coverage, onRemark));
   try {
     const { executionArn } = await client.send(
       new StartExecutionCommand({ stateMachineArn, name: order.id, input: JSON.stringify(order) }),
