@@ -4,7 +4,7 @@ import { ImportError } from "./import-error.ts";
 export const problemsNamed = 20;
 
 /** Maximum of rows with problems that are counted: to read on would take minutes, and say nothing new. */
-export const problemsCounted = 1_000_000;
+const problemsCounted = 1_000_000;
 
 /** Equal problems of a file. */
 interface Found {

@@ -50,6 +50,24 @@ test("ncs list densities prints the calendar of the imports, how far typical wee
   ]);
 });
 
+test("ncs import density refuses another time zone than the remembered one and names both, unless it shall replace it", async () => {
+  const rows = [`${freshTile()}00,2026-10-19T06:00:00Z,100`];
+  const first = await importCounts(rows, "--time-zone", "Europe/Madrid");
+  const same = await importCounts(rows, "--time-zone", "Europe/Madrid");
+  const other = await importCounts(rows, "--time-zone", "America/Lima");
+  const remembered = await runNcs(["list", "densities", "--outputs", outputs]);
+  const replaced = await importCounts(rows, "--time-zone", "America/Lima", "--replace-time-zone");
+  const changed = await runNcs(["list", "densities", "--outputs", outputs]);
+
+  expect([first.code, same.code, other.code, replaced.code]).toEqual([0, 0, 1, 0]);
+  expect(other.stderr).toContain(
+    "--time-zone is America/Lima, but typical weekdays follow Europe/Madrid, and there is one time zone for all data: " +
+      "leave it out, or add --replace-time-zone",
+  );
+  expect(remembered.stdout).toContain("typical weekdays: in Europe/Madrid");
+  expect(changed.stdout).toContain("typical weekdays: in America/Lima");
+});
+
 test.each([
   [["--time-zone", "Europe/Lyon"], "the name of a time zone, such as Europe/Madrid"],
   [["--holidays", "2026.csv", "name,day\nChristmas,2026-12-25"], "2026.csv: has no column date"],

@@ -96,7 +96,10 @@ function addImportSandbox(importing: Command, print: Print): void {
     .command("sandbox")
     .description("the numbers of docs/sandbox.md, which belong to nobody, into a dev stage or `npm start`");
   withStackOptions(command)
-    .option("--city", "also the densities of the demo city, replacing the typical weekdays stored there")
+    .option(
+      "--city",
+      "also the densities of the demo city, replacing the typical weekdays stored there, and their time zone",
+    )
     .action(async ({ city = false, ...options }: StackOptions & { readonly city?: boolean }) => {
       const stack = city ? await usePublishingStack(options) : await useStack(options);
       if (stack === stackNames.prod) throw new Error(`${stack} is no sandbox: it has subscribers`);
@@ -138,6 +141,10 @@ function addImportDensity(importing: Command, print: Print): void {
       timeZoneOf,
     )
     .option(
+      "--replace-time-zone",
+      "with --time-zone: it may be another one than that of what is stored, which then follows it too",
+    )
+    .option(
       "--holidays <file>",
       "the local dates that count as Sundays from now on: .json with a list, or .csv with a column `date`",
     )
@@ -162,13 +169,16 @@ function addImportDensity(importing: Command, print: Print): void {
       if (licence !== undefined && counter === undefined) {
         command.error("error: --licence needs --source: it says whose numbers are licensed");
       }
-      const { timeZone, holidays } = options;
+      const { timeZone, replaceTimeZone: replacesTimeZone, holidays } = options;
+      if (replacesTimeZone === true && timeZone === undefined) {
+        command.error("error: --replace-time-zone needs --time-zone: it says which one comes instead");
+      }
       // Printed at the end, as a bar of progress is drawn until then.
       const remarks: string[] = [];
       const wanted = {
         onRemark: (remark: string) => void remarks.push(remark),
         calendar: {
-          ...(timeZone === undefined ? {} : { timeZone }),
+          ...(timeZone === undefined ? {} : { timeZone, replacesTimeZone }),
           ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
         },
         provenance: counter === undefined ? undefined : { source: counter, licence },
@@ -291,6 +301,7 @@ interface DensityOptions extends StackOptions {
   readonly typical?: boolean;
   readonly recounted?: boolean;
   readonly timeZone?: string;
+  readonly replaceTimeZone?: boolean;
   readonly holidays?: string;
   readonly source?: string;
   readonly licence?: string;

@@ -16,6 +16,7 @@ import { densities } from "./table.ts";
 import {
   type CalendarChange,
   changedCalendar,
+  refusalOfChange,
   type TypicalCalendar,
   utcCalendar,
 } from "./typical-calendar.ts";
@@ -40,9 +41,16 @@ export async function checkPublishing(publishing: Publishing): Promise<void> {
   if (refusal !== undefined) throw new ImportError([refusal]);
 }
 
-/** What typical weekdays follow in an import: what they have followed, unless it is told otherwise. */
+/**
+ * What typical weekdays follow in an import: what they have followed, unless it is told otherwise.
+ * @throws {ImportError} for another time zone, unless the change is to replace it.
+ */
 export async function calendarWith(change: CalendarChange | undefined): Promise<TypicalCalendar> {
-  return changedCalendar((await currentDataSet())?.calendar ?? utcCalendar, change);
+  const dataSet = await currentDataSet();
+  const before = dataSet?.calendar ?? utcCalendar;
+  const refusal = refusalOfChange(dataSet === undefined ? undefined : before, change);
+  if (refusal !== undefined) throw new ImportError([refusal]);
+  return changedCalendar(before, change);
 }
 
 /**

@@ -13,7 +13,10 @@ export const typicalCalendar = z.object({
 export type TypicalCalendar = z.infer<typeof typicalCalendar>;
 
 /** A change of a calendar. */
-export const calendarChange = z.partial(typicalCalendar);
+export const calendarChange = z.extend(z.partial(typicalCalendar), {
+  /** Whether the time zone may be another one than that of what is stored. */
+  replacesTimeZone: z.optional(z.boolean()),
+});
 
 /** A change of a calendar. */
 export type CalendarChange = z.infer<typeof calendarChange>;
@@ -24,6 +27,27 @@ export function changedCalendar(
   { timeZone = before.timeZone, holidays = before.holidays }: CalendarChange = {},
 ): TypicalCalendar {
   return { timeZone, holidays };
+}
+
+/**
+ * Why a change of the calendar is refused: another time zone would be that of all stored typical weekdays too.
+ * @param before undefined before the first import.
+ */
+export function refusalOfChange(
+  before: TypicalCalendar | undefined,
+  { timeZone, replacesTimeZone = false }: CalendarChange = {},
+): string | undefined {
+  if (before === undefined || timeZone === undefined || replacesTimeZone) return undefined;
+  if (zoneNamed(timeZone) === zoneNamed(before.timeZone)) return undefined;
+  return (
+    `--time-zone is ${timeZone}, but typical weekdays follow ${before.timeZone}, and there is one time zone for all ` +
+    `data: leave it out, or add --replace-time-zone to let all weekdays follow ${timeZone} from their next imports on`
+  );
+}
+
+/** The same for all names of a zone, such as Europe/Kiev and Europe/Kyiv. */
+function zoneNamed(name: string): string {
+  return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
 }
 
 /** Of densities that no calendar was ever given for. */

@@ -53,6 +53,25 @@ describe("what is refused is refused with the same words, and nothing is written
     180_000,
   );
 
+  test("both imports refuse another time zone than the remembered one with the same words", async () => {
+    const zone = (timeZone: string, replacesTimeZone?: boolean): Wanted => ({
+      calendar: { timeZone, replacesTimeZone },
+    });
+    const first = { "a.csv": header + row(20) };
+    await importOnOneMachine(first, zone("Europe/Madrid"));
+    await importDistributed(first, zone("Europe/Madrid"));
+    const refusal = await importOnOneMachine(first, zone("America/Lima")).catch(
+      ({ message }: Error) => message,
+    );
+    expect(refusal).toMatch(/^--time-zone is America\/Lima, but typical weekdays follow Europe\/Madrid, /);
+    expect(await importDistributed(first, zone("America/Lima"))).toMatchObject({
+      status: "FAILED",
+      cause: refusal,
+    });
+    expect(await importDistributed(first, zone("Europe/Madrid"))).toMatchObject({ status: "SUCCEEDED" });
+    expect(await importDistributed(first, zone("America/Lima", true))).toMatchObject({ status: "SUCCEEDED" });
+  });
+
   test("the distributed import tells files of one name apart by their folders", async () => {
     const files = {
       "north/a.csv": `${header}${row(5)}`,
