@@ -1479,7 +1479,15 @@ export interface components {
          *           "newestObservedDay": "2026-11-21",
          *           "weeks": 3,
          *           "wape": 0.1843,
-         *           "withinRange": 0.7629
+         *           "withinRange": 0.7629,
+         *           "regions": [
+         *             [
+         *               4.74609375,
+         *               45.703125,
+         *               5.09765625,
+         *               45.87890625
+         *             ]
+         *           ]
          *         }
          *       ],
          *       "quality": [
@@ -1593,7 +1601,7 @@ export interface components {
                 /** @description Local dates in the period that count as Sundays, ascending. */
                 readonly holidays: readonly string[];
             };
-            /** @description How far typical hours were from what was observed afterwards, by precision, the finest first. Empty until an observed day was compared. */
+            /** @description How far typical hours were from what was observed afterwards, in the regions where it was, by precision, the finest first. Empty until an observed day was compared. */
             readonly forecastQuality: readonly {
                 /** @description Length of the geohashes. */
                 readonly precision: number;
@@ -1610,8 +1618,10 @@ export interface components {
                 readonly wape?: number;
                 /** @description The share of cells and hours whose observed `pplDensity` was from `minPplDensity` to `maxPplDensity`. */
                 readonly withinRange: number;
+                /** @description Boxes around the cells that were compared: west, south, east and north, like `bbox` of `coverage`. Of other regions the error is not known. Absent if no box was recorded. */
+                readonly regions?: readonly (readonly number[])[];
             }[];
-            /** @description How the latest observed days are, the latest first, at most 100: everything in it follows from published densities. */
+            /** @description How the latest observed days are, the latest first, at most 100, at the precision of the counts: more than coarser densities tell, and never of a cell below K. */
             readonly quality: readonly {
                 /**
                  * Format: date
@@ -1620,7 +1630,7 @@ export interface components {
                 readonly day: string;
                 /** @description Hours that were counted. */
                 readonly hours: number;
-                /** @description The mean over these hours of the people in cells with an estimate. */
+                /** @description The mean over these hours of the people in cells with an estimate: sums of numbers of K and more, before they are rounded to densities. */
                 readonly people: number;
                 /** @description Covered cells, of the precision of the counts. */
                 readonly coveredCells: number;

@@ -111,6 +111,54 @@ test("ncs exclude day exits with 1 for a day that was not imported, and for what
   });
 });
 
+test("ncs import density warns of an hour that is not in the files, although two weeks before have it", async () => {
+  await importPeople(2, 1_000);
+  await importPeople(1, 1_000);
+  const day = dateBefore(0);
+  const counts = await folder.write("hour.csv", `geohash,startTime,people\n${cell},${day}T08:00:00Z,1000`);
+  const { stdout } = await runNcs(["import", "density", counts, "--coverage", "rows", "--outputs", outputs]);
+  expect(stdout).toContain(
+    `warning: ${day} HOURS_MISSING: 09:00–10:00 UTC: not in the files, although 2 weeks before have it\n`,
+  );
+});
+
+test("ncs describe densities tells of grids of three cities that nobody was counted, and names three areas", async () => {
+  const cities = [
+    [4.83, 45.76],
+    [10.75, 59.91],
+    [36.82, -1.29],
+  ] as const;
+  for (const [longitude, latitude] of cities) {
+    const grid = await folder.write("grid.csv", `lat,lon,people\n${latitude},${longitude},5000\n`);
+    const bbox = [longitude - 0.01, latitude - 0.01, longitude + 0.01, latitude + 0.01].join();
+    const about = [
+      "--kind",
+      "points",
+      "--source",
+      "A census",
+      "--licence",
+      "CC-BY-4.0",
+      "--outputs",
+      outputs,
+    ];
+    const { code, stderr } = await runNcs(["import", "population", grid, "--bbox", bbox, ...about]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  }
+  const out = join(folder.path, "grids.md");
+  await runNcs(["describe", "densities", "--outputs", outputs, "--out", out]);
+  const page = await readFile(out, "utf8");
+  expect(page).not.toContain("everybody was counted");
+  expect(page).not.toContain("devices are counted");
+  expect(page).toContain(
+    "3 imports of a grid of residents, spread over the day by an assumed curve: there, nobody",
+  );
+  expect(page).toContain("None: nobody was counted, so no sample is extrapolated.");
+  expect(page).toContain("3 areas that do not touch each other, each within:\n\n- ");
+  expect(
+    page.match(/^- [-\d.]+ to [-\d.]+ degrees north and [-\d.]+ to [-\d.]+ degrees east$/gm),
+  ).toHaveLength(3);
+});
+
 test("ncs describe densities writes source, coverage, K, market share, typical hours, their error and judged days", async () => {
   const out = join(folder.path, "method.md");
   const describe = () => runNcs(["describe", "densities", "--outputs", outputs, "--out", out]);
@@ -141,11 +189,13 @@ test("ncs describe densities writes source, coverage, K, market share, typical h
   ]);
   const [source, coverage, precisions, k, share, typical, error, days] = sections;
   expect(source).toContain("- The network of Example, CC-BY-4.0");
+  expect(source).toContain("3 imports of files of counted people.");
   expect(coverage).toContain(`1 cells were covered on ${dateBefore(0)}`);
   expect(precisions).toContain("Geohashes of 7 characters");
   expect(k).toContain("fewer than K = 10 counted people");
   expect(share).toContain("Counts are of a share of all people: 50.0 %.");
   expect(typical).toContain("the mean of the same local hour (UTC) of the last 4 observed weeks");
+  expect(error).toMatch(/Measured within .* degrees east; elsewhere it is not known\./);
   expect(error).toMatch(/\| 7 \| \d+ \| 1 \| [\d.]+ % \| [\d.]+ % \|/);
   expect(days).toMatch(
     new RegExp(

@@ -35,9 +35,12 @@ export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }
       timeZone: calendar.timeZone,
       holidays: calendar.holidays.filter((day) => day >= (first ?? "") && day <= (last ?? "")),
     },
-    forecastQuality: forecastQuality(compared).map(({ newestDay, wape, ...quality }) => ({
+    forecastQuality: forecastQuality(compared).map(({ newestDay, wape, boxes, ...quality }) => ({
       ...quality,
       newestObservedDay: newestDay,
+      ...(boxes === undefined
+        ? {}
+        : { regions: boxes.map(({ west, south, east, north }) => [west, south, east, north]) }),
       ...(wape === undefined ? {} : { wape }),
     })),
     quality: announcedQuality(quality),

@@ -61,6 +61,15 @@ const forecastQuality = z.object({
   withinRange: fraction(
     "The share of cells and hours whose observed `pplDensity` was from `minPplDensity` to `maxPplDensity`.",
   ),
+  regions: z.optional(
+    z.array(z.array(z.number()).check(z.length(4))).check(
+      z.meta({
+        description:
+          "Boxes around the cells that were compared: west, south, east and north, like `bbox` of `coverage`. Of other " +
+          "regions the error is not known. Absent if no box was recorded.",
+      }),
+    ),
+  ),
 });
 
 const finding = z.object({
@@ -83,12 +92,14 @@ const finding = z.object({
 const dayQuality = z.object({
   day: z.iso.date().check(z.meta({ description: "UTC." })),
   hours: z.int().check(z.minimum(0), z.maximum(24), z.meta({ description: "Hours that were counted." })),
-  people: z
-    .int()
-    .check(
-      z.minimum(0),
-      z.meta({ description: "The mean over these hours of the people in cells with an estimate." }),
-    ),
+  people: z.int().check(
+    z.minimum(0),
+    z.meta({
+      description:
+        "The mean over these hours of the people in cells with an estimate: sums of numbers of K and more, before " +
+        "they are rounded to densities.",
+    }),
+  ),
   coveredCells: z
     .int()
     .check(z.minimum(0), z.meta({ description: "Covered cells, of the precision of the counts." })),
@@ -205,15 +216,15 @@ const capabilities = z
     forecastQuality: z.array(forecastQuality).check(
       z.meta({
         description:
-          "How far typical hours were from what was observed afterwards, by precision, the finest first. Empty until " +
-          "an observed day was compared.",
+          "How far typical hours were from what was observed afterwards, in the regions where it was, by precision, the " +
+          "finest first. Empty until an observed day was compared.",
       }),
     ),
     quality: z.array(dayQuality).check(
       z.meta({
         description:
-          "How the latest observed days are, the latest first, at most 100: everything in it follows from published " +
-          "densities.",
+          "How the latest observed days are, the latest first, at most 100, at the precision of the counts: more than " +
+          "coarser densities tell, and never of a cell below K.",
       }),
     ),
     provenance: z
@@ -274,6 +285,7 @@ const capabilities = z
               weeks: 3,
               wape: 0.1843,
               withinRange: 0.7629,
+              regions: [[4.74609375, 45.703125, 5.09765625, 45.87890625]],
             },
           ],
           quality: [

@@ -92,6 +92,7 @@ async function storeCoarser(
     area: areaOf([...renewed, ...(created === undefined ? [] : [created])]),
     errors: ofDays[index]?.errors.list() ?? [],
     isChanged: (ofDays[index]?.changed ?? 0) > 0,
+    ...(box === undefined ? {} : { box }),
   }));
   await addToDataSet({ coverage: box, outline, newestDay, provenance: order.provenance, compared });
   const judgement = await readJudgement(order.id);

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { Box } from "../cover/box.ts";
 import { isCovered } from "./tile.ts";
 import {
   cellsPerTile,
@@ -105,6 +106,8 @@ export const comparedDay = z.object({
   /** Stands for the parts of the day that were imported together: an area keeps one comparison. */
   area: z.string(),
   errors: z.array(precisionError),
+  /** Around its cells; absent of days that were imported before it was recorded. */
+  box: z.optional(z.object({ west: z.number(), south: z.number(), east: z.number(), north: z.number() })),
 });
 
 /** How far a day was from the typical weekdays that were stored before it was imported. */
@@ -152,6 +155,8 @@ export interface ForecastQuality {
   readonly wape: number | undefined;
   /** The share of slots within their range. */
   readonly withinRange: number;
+  /** The boxes around the cells that were compared, each once; absent if none was recorded. */
+  readonly boxes?: readonly Box[];
 }
 
 /** How good typical weekdays were on some days, by precision, the finest first. */
@@ -160,6 +165,9 @@ export function forecastQuality(compared: readonly ComparedDay[]): ForecastQuali
   for (const { errors } of compared) all.addAll(errors);
   return all.list().map(({ precision, slots, within, observed, error, weeks }) => {
     const ofPrecision = compared.filter(({ errors }) => errors.some((each) => each.precision === precision));
+    const boxes = new Map(
+      ofPrecision.flatMap(({ box }) => (box === undefined ? [] : [[JSON.stringify(box), box]])),
+    );
     const days = [...new Set(ofPrecision.map(({ day }) => day))].sort();
     return {
       precision,
@@ -168,6 +176,7 @@ export function forecastQuality(compared: readonly ComparedDay[]): ForecastQuali
       weeks,
       wape: observed === 0 ? undefined : rounded(error / observed),
       withinRange: rounded(within / slots),
+      ...(boxes.size === 0 ? {} : { boxes: [...boxes.values()] }),
     };
   });
 }

@@ -1,4 +1,9 @@
-import { readJournal } from "../../../functions/population-density/import/store/journal-store.ts";
+import type { Box } from "../../../functions/population-density/cover/box.ts";
+import {
+  type CountedPeople,
+  type ImportOptions,
+  readJournal,
+} from "../../../functions/population-density/import/store/journal-store.ts";
 import { weeksRemembered } from "../../../functions/population-density/privacy/typical-week.ts";
 import type { DataSet } from "../../../functions/population-density/tiles/data-set.ts";
 import { currentDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
@@ -17,22 +22,27 @@ export async function describeDensities(now: Date): Promise<string> {
   const dataSet = await currentDataSet();
   if (dataSet === undefined) throw new ImportError(["nothing was imported"]);
   const days = (await currentQuality()).map(toldQuality);
-  const shares = (await readJournal()).flatMap(({ options, endedAt }) =>
-    options.command === "density" && endedAt !== undefined ? [options.marketShare] : [],
+  const imports = (await readJournal()).flatMap(({ options, endedAt }) =>
+    endedAt === undefined ? [] : [options],
   );
   const sections = [
-    ["Source and licence", sourceText(dataSet)],
+    ["Source and licence", `${sourceText(dataSet)}\n\n${countedText(imports)}`],
     ["Coverage", coverageText(dataSet, days)],
     [
       "Precisions",
       `Geohashes of ${dataSet.precisions.join(", ")} characters; a number is for one cell in one hour (UTC).`,
     ],
     ["Confidentiality", confidentialityText(dataSet)],
-    ["Extrapolation", shareText([...new Set(shares)])],
+    ["Extrapolation", shareText(imports)],
     ["Typical hours", typicalText(dataSet)],
     ["Measured error of typical hours", errorText(dataSet)],
     ["Judged days", judgedText(days)],
-    ["Known limits", limits.map((line) => `- ${line}`).join("\n")],
+    [
+      "Known limits",
+      limitsOf(imports)
+        .map((line) => `- ${line}`)
+        .join("\n"),
+    ],
   ];
   const title = `# Population densities\n\nAs of ${now.toISOString().slice(0, 10)}. Made by \`ncs describe densities\`.`;
   return `${[title, ...sections.map(([heading, text]) => `## ${heading}\n\n${text}`)].join("\n\n")}\n`;
@@ -45,13 +55,69 @@ function sourceText({ provenance }: DataSet): string {
     .join("\n");
 }
 
-function coverageText({ coverage, newestDay }: DataSet, days: readonly ToldQuality[]): string {
-  if (coverage === undefined) return "Nothing is covered.";
-  const { west, south, east, north } = coverage;
+function isCount(options: ImportOptions): options is CountedPeople {
+  return options.command === "density";
+}
+
+/** What the numbers were made from. An import of the demo data or of a model of cities is not in the journal. */
+function countedText(imports: readonly ImportOptions[]): string {
+  const counts = imports.filter(isCount).length;
+  const grids = imports.length - counts;
+  const files = (number: number) => `${count(number)} import${number === 1 ? "" : "s"}`;
+  return [
+    ...(counts > 0 ? [`${files(counts)} of files of counted people.`] : []),
+    ...(grids > 0
+      ? [
+          `${files(grids)} of a grid of residents, spread over the day by an assumed curve: there, nobody was counted.`,
+        ]
+      : []),
+    ...(imports.length === 0
+      ? ["No import of files is recorded: the numbers are of a model, and nobody was counted."]
+      : []),
+  ].join(" ");
+}
+
+/** Areas that are named one by one. */
+const areasNamed = 20;
+
+/** The pieces of what is covered, the largest first. */
+function areasText({ outline, coverage }: DataSet): string | undefined {
+  if (coverage === undefined) return undefined;
+  const boxes = (outline?.coordinates ?? []).map(([ring = []]) => {
+    const along = (axis: number) => ring.map((position) => position[axis] ?? Number.NaN);
+    const [longitudes, latitudes] = [along(0), along(1)];
+    return {
+      west: Math.min(...longitudes),
+      south: Math.min(...latitudes),
+      east: Math.max(...longitudes),
+      north: Math.max(...latitudes),
+    };
+  });
+  if (boxes.length <= 1) return `Within ${boxText(coverage)}.`;
+  const size = ({ west, south, east, north }: Box) => (east - west) * (north - south);
+  const largest = boxes.sort((one, other) => size(other) - size(one)).slice(0, areasNamed);
+  const others = boxes.length - largest.length;
+  return [
+    `${count(boxes.length)} areas that do not touch each other, each within:`,
+    "",
+    ...largest.map((box) => `- ${boxText(box)}`),
+    ...(others > 0 ? [`- and ${count(others)} smaller ones`] : []),
+    "",
+  ].join("\n");
+}
+
+function boxText({ west, south, east, north }: Box): string {
+  return `${south} to ${north} degrees north and ${west} to ${east} degrees east`;
+}
+
+function coverageText(dataSet: DataSet, days: readonly ToldQuality[]): string {
+  const areas = areasText(dataSet);
+  if (areas === undefined) return "Nothing is covered.";
+  const { newestDay } = dataSet;
   const [latest] = days;
   const cells = latest === undefined ? "" : ` ${count(latest.cells)} cells were covered on ${latest.day}.`;
   const observed = newestDay === undefined ? "No day was observed." : `Observed until ${newestDay}.`;
-  return `Within ${south} to ${north} degrees north and ${west} to ${east} degrees east.${cells} ${observed}`;
+  return `${areas}${areas.endsWith("\n") ? `\n${cells.trimStart()}` : cells} ${observed}`;
 }
 
 function confidentialityText({ thresholds }: DataSet): string {
@@ -66,10 +132,12 @@ function confidentialityText({ thresholds }: DataSet): string {
   );
 }
 
-function shareText(shares: readonly number[]): string {
+function shareText(imports: readonly ImportOptions[]): string {
+  const shares = [...new Set(imports.filter(isCount).map(({ marketShare }) => marketShare))];
   const partial = shares.filter((share) => share < 1);
-  if (shares.length === 0) return "Not recorded.";
-  if (partial.length === 0) return "None: everybody was counted, as the imports say.";
+  if (shares.length === 0) return "None: nobody was counted, so no sample is extrapolated.";
+  if (partial.length === 0)
+    return "None: no import of counts named a market share, so numbers are as their files have them.";
   return (
     `Counts are of a share of all people: ${partial.map((share) => percent(share)).join(", ")}. Numbers are divided by it; ` +
     "their range combines the error of that sample (95 %) with that of the counts."
@@ -88,7 +156,11 @@ function typicalText({ calendar = utcCalendar }: DataSet): string {
 function errorText({ compared = [] }: DataSet): string {
   const quality = forecastQuality(compared);
   if (quality.length === 0) return "No observed day was compared with a typical one yet.";
+  const boxes = [...new Set(quality.flatMap(({ boxes = [] }) => boxes.map(boxText)))];
+  const where = boxes.length === 0 ? "in the regions of these days" : `within ${boxes.join("; ")}`;
   return [
+    `Measured ${where}; elsewhere it is not known.`,
+    "",
     "| Precision | Days | Weeks | WAPE | Within range |",
     "|---|---|---|---|---|",
     ...quality.map(
@@ -111,8 +183,15 @@ function judgedText(days: readonly ToldQuality[]): string {
   ].join("\n");
 }
 
+function limitsOf(imports: readonly ImportOptions[]): string[] {
+  return imports.some(isCount) ? [limitOfCounts, ...limits] : limits;
+}
+
+const limitOfCounts =
+  "People are where their devices are counted: who has several is counted several times, who has none is not.";
+
+/** Limits of all densities. */
 const limits = [
-  "People are where their devices are counted: who has several is counted several times, who has none is not.",
   "People of suppressed cells are not in totals of the finest precision.",
   "A range holds what was counted, and for a typical hour what was counted in its weeks. A week to come need not be in it.",
   "A day is judged by numbers before it, so a fault that lasts longer than four weeks becomes usual.",

@@ -264,8 +264,8 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
     if (ofDay !== undefined) await storeFigures([ofDay], replay?.number);
     total.items += stored.items;
     total.changed += stored.changed;
-    compared.push(stored.compared);
     box = coveredBox(day.coverage, day.precision, box);
+    compared.push({ ...stored.compared, ...(box === undefined ? {} : { box }) });
     // All days of an import cover the same cells.
     outline ??= coveredOutline(day.coverage, day.precision);
     newest = day.date > newest ? day.date : newest;

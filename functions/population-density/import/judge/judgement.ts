@@ -118,10 +118,10 @@ function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): Ho
     if (isThere(hour) || !isOver) return [];
     const weeks = usual.weeksWith(hour);
     if (weeks < leastWeeks && (hour < first || hour > last)) return [];
-    const text = () =>
+    const text = (several: boolean) =>
       weeks < leastWeeks
         ? "not in the files, which name hours before and after"
-        : `not in the files, as in the ${weeks} weeks before`;
+        : `not in the files, although ${weeks} weeks before have ${several ? "them" : "it"}`;
     return [{ code: "HOURS_MISSING", isCritical: false, hour, size: weeks, text, isPublic: true }];
   });
 }

@@ -113,6 +113,21 @@ test("an import compares an observed day with the typical weekday that a model g
   expect(await kept()).toEqual([{ day: "2026-11-09", slots: 1, within: 0, weeks: 0, wape: 25 }]);
 });
 
+test("the forecast quality of a precision names each region that was compared once", () => {
+  const [lyon, oslo] = [
+    { west: 4.7, south: 45.7, east: 5, north: 45.9 },
+    { west: 10.6, south: 59.8, east: 10.9, north: 60 },
+  ];
+  const errors = [{ precision: 7, slots: 10, within: 9, observed: 100, error: 5, weeks: 4 }];
+  const compared = [
+    { day: "2026-11-16", area: "a", box: lyon, errors },
+    { day: "2026-11-16", area: "b", box: oslo, errors },
+    { day: "2026-11-09", area: "a", box: lyon, errors },
+    { day: "2026-11-02", area: "a", errors },
+  ];
+  expect(forecastQuality(compared)).toMatchObject([{ precision: 7, days: 3, boxes: [lyon, oslo] }]);
+});
+
 test("the forecast quality of a precision adds up its days", () => {
   const of = (day: string, precision: number, error: number) => ({
     day,
