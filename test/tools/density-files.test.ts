@@ -1,11 +1,15 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { promisify } from "node:util";
+import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
+import { importDensity } from "../../tools/import/density/import-density.ts";
 import { hourFromNow, rectangle } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
+import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { number, query, time } from "../support/duckdb.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
@@ -62,6 +66,52 @@ test("DuckDB reads the GeoParquet of ncs density with the cells, hours and numbe
     await query(`SELECT typeof(geometry) AS type, typeof(startTime) AS time FROM '${file}' LIMIT 1`),
   ).toEqual([{ type: "GEOMETRY('OGC:CRS84')", time: "TIMESTAMP WITH TIME ZONE" }]);
 });
+
+test.each([
+  ["9e1", "9e2", "1e1"],
+  ["0012345", "9012345"],
+])(
+  "DuckDB reads geohashes that look like numbers, %s and %s, as the text that they are",
+  async (...cells) => {
+    const file = await folder.write(
+      "numbers.csv",
+      `geohash,pplDensity,wkt\n${cells.map((cell) => `${cell},1,POINT (1 2)\n`).join("")}`,
+    );
+    const [statement = ""] = /SELECT geohash, wkt[^`]*/.exec(await readFile("docs/files.md", "utf8")) ?? [];
+    const rows = await query(statement.replace("lyon.csv", file));
+    expect(rows).toEqual(cells.map((geohash) => expect.objectContaining({ geohash })));
+  },
+);
+
+test("ncs import density reads 245,760 rows of Parquet by a named pipe, as docs/files.md shows", async ({
+  skip,
+}) => {
+  if (process.platform === "win32") skip("Windows has no mkfifo");
+  useTables();
+  await useOwnDensityTables();
+  vi.stubEnv("DENSITY_PRECISIONS", "7");
+  const inFolder = (name: string) => join(folder.path, name);
+  const script =
+    /^```js file=to-pipe\.mjs\n(.*?)^```/ms.exec(await readFile("docs/files.md", "utf8"))?.[1] ?? "";
+  await folder.write("to-pipe.mjs", script);
+  await symlink(join(process.cwd(), "node_modules"), inFolder("node_modules"));
+  const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
+  await query(`COPY (
+    SELECT 'u05k' || t || '${alphabet}'[1 + c // 32] || '${alphabet}'[1 + c % 32] AS geohash,
+      TIMESTAMPTZ '2026-11-20 00:00:00+00' + h * INTERVAL 1 HOUR AS startTime, 100 + c AS people
+    FROM range(10) tiles(t), range(1024) cells(c), range(24) hours(h)
+  ) TO '${inFolder("counts.parquet")}' (FORMAT parquet)`);
+  execFileSync("mkfifo", [inFolder("counts.csv")]);
+
+  const [{ rows, changed }] = await Promise.all([
+    importDensity({ files: [inFolder("counts.csv")], typical: false, precisions: [7], threshold: 10 }),
+    promisify(execFile)(process.execPath, ["to-pipe.mjs"], { cwd: folder.path }),
+  ]);
+
+  expect(rows).toBe(245_760);
+  expect(changed).toBeGreaterThan(0);
+  vi.unstubAllEnvs();
+}, 120_000);
 
 test("DuckDB reads the CSV of ncs density with WKT as the numbers and rectangles of its cells", async () => {
   const file = await written("lyon.csv", "--geometry", "WKT");
