@@ -43,7 +43,7 @@ const dateTime = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:
 /**
  * Reads an RFC 3339 date-time with a zone.
  *
- * A leap second is read as the first second of the next minute.
+ * A leap second, second 60 at the end of June or December in UTC, is read as the first second of the next day.
  * @returns `undefined` for any other text, or a date or time that does not exist.
  */
 export function instantOf(text: string): Instant | undefined {
@@ -56,9 +56,10 @@ export function instantOf(text: string): Instant | undefined {
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined;
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
   const offsetMinutes = (sign === "-" ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
-  const milliseconds = seconds * 1_000 + Number(fraction.slice(1, 4).padEnd(3, "0"));
+  const wholeSecond = midnight.getTime() + seconds * 1_000 - offsetMinutes * 60_000;
+  if (second === "60" && !followsLeapSecond(wholeSecond)) return undefined;
   return {
-    milliseconds: midnight.getTime() + milliseconds - offsetMinutes * 60_000,
+    milliseconds: wholeSecond + Number(fraction.slice(1, 4).padEnd(3, "0")),
     digits: withoutZerosAtEnd(fraction.slice(4)),
   };
 }
@@ -77,6 +78,11 @@ export function lackOf(text: string): string | undefined {
     ...(zone === undefined ? ["no time zone (Z or +01:00)"] : []),
   ];
   return lacks.length === 0 ? undefined : `has ${lacks.join(" and ")}`;
+}
+
+/** Whether a leap second can come right before: at the start of 1 January or 1 July in UTC (RFC 3339, appendix D). */
+function followsLeapSecond(milliseconds: number): boolean {
+  return /-0[17]-01T00:00:00\.000Z$/.test(new Date(milliseconds).toISOString());
 }
 
 function withoutZerosAtEnd(digits: string): string {

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dayOf, instantAt, instantOf, isAfter, isCalendarDate } from "../../shared/calendar.ts";
+import {
+  dayOf,
+  hourMilliseconds,
+  instantAt,
+  instantOf,
+  isAfter,
+  isCalendarDate,
+} from "../../shared/calendar.ts";
 import { words } from "../support/words.ts";
 
 describe("dates", () => {
@@ -58,8 +65,32 @@ describe("a date-time", () => {
     ["2024-02-29T23:59:59-00:00", "2024-02-29T23:59:59.000Z"],
     ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
     ["2017-01-01T01:59:60+02:00", "2017-01-01T00:00:00.000Z"],
+    ["2015-06-30T23:59:60.5Z", "2015-07-01T00:00:00.500Z"],
+    ["2015-06-30T18:29:60-05:30", "2015-07-01T00:00:00.000Z"],
+    ["2015-07-01T23:58:60+23:59", "2015-07-01T00:00:00.000Z"],
   ])("the date-time %s is read as %s", (text, moment, digits = "") => {
     expect(instantOf(text)).toEqual({ milliseconds: Date.parse(moment), digits });
+  });
+
+  test("of the minutes before each hour of a year, second 60 is read in two, in any zone: at the end of June and December", () => {
+    const hours = Array.from(
+      { length: 365 * 24 },
+      (_, hour) => Date.parse("2026-01-01T01:00:00Z") + hour * hourMilliseconds,
+    );
+    for (const [zone, offset] of [
+      ["Z", 0],
+      ["+05:30", 330],
+      ["-03:30", -210],
+      ["+12:45", 765],
+      ["-23:59", -1_439],
+    ] as const) {
+      const local = (hour: number) => new Date(hour + (offset - 1) * 60_000).toISOString().slice(0, 16);
+      const read = hours.filter((hour) => instantOf(`${local(hour)}:60${zone}`) !== undefined);
+      expect(read.map((hour) => new Date(hour).toISOString())).toEqual([
+        "2026-07-01T00:00:00.000Z",
+        "2027-01-01T00:00:00.000Z",
+      ]);
+    }
   });
 
   test("two instants are compared with all their fraction digits", () => {
@@ -87,6 +118,7 @@ describe("a date-time", () => {
       2026-11-21T24:00:00Z 2026-11-21T10:60:00Z 2026-11-21T10:00:61Z 2026-02-30T10:00:00Z
       2025-02-29T10:00:00Z 2026-13-01T10:00:00Z 2026-00-01T10:00:00Z 2026-11-00T10:00:00Z
       2026-11-21T10:00:00.Z 2026-11-21T10:00:00+24:00 2026-11-21T10:00:00+01:60 +02026-11-21T10:00:00Z
+      2026-11-21T10:00:60Z 2026-11-30T23:59:60Z 2026-12-31T23:58:60Z 2026-12-31T23:59:60+01:00 2026-06-30T22:59:60Z
       2026-11-21 now
     `),
   ])("%j is no date-time", (text) => {
