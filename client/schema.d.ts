@@ -588,10 +588,10 @@ export interface components {
              */
             readonly accessTokenExpiresUtc?: string;
             /**
-             * @description Compared without case.
+             * @description Bearer in any case: many authorization servers write `Bearer`.
              * @enum {string}
              */
-            readonly accessTokenType?: "bearer";
+            readonly accessTokenType?: "bearer" | "Bearer";
         };
         /**
          * @description The densities of an operation, or `OPERATION_NOT_COMPLETED` and why.

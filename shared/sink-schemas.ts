@@ -40,8 +40,8 @@ const isBearer = z.refine(
 );
 const accessTokenTypeMeta = z.meta({
   type: "string",
-  enum: ["bearer"],
-  description: "Compared without case.",
+  enum: ["bearer", "Bearer"],
+  description: "Bearer in any case: many authorization servers write `Bearer`.",
 });
 
 /** What the service presents to a sink. */

@@ -34,6 +34,20 @@ test("docs/alarms.md has a row for every alarm, and for no other", async () => {
   expect(rows.filter((row) => !used.has(row))).toEqual([]);
 });
 
+test("docs/configuration.md has each variable with its default and, of a number, its range", async () => {
+  const rows = (await pageOf("configuration.md")).split("\n").filter((line) => line.startsWith("| `"));
+  const rowOf = (name: string) => rows.find((row) => row.split(" | ")[0]?.includes(`\`${name}\``)) ?? "";
+  const grouped = (digits: string | undefined) => Number(digits).toLocaleString("en");
+  const missing = Object.entries(configuration).flatMap(([name, { default: value, must }]) => {
+    const [, min, max] = /^be a whole number from (\d+) to (\d+)$/.exec(must) ?? [];
+    const stated = [value, ...(min === undefined ? [] : [`${grouped(min)} to ${grouped(max)}`])];
+    return stated.filter((text) => !rowOf(name).includes(text)).map((text) => `${name}: ${text}`);
+  });
+
+  expect(rows.length).toBeGreaterThan(Object.keys(configuration).length / 2);
+  expect(missing).toEqual([]);
+});
+
 test("docs/configuration.md has a row for every setting of a deployment, and for no other", async () => {
   const settings = [...settingNames()]
     .filter((name) => !Object.hasOwn(configuration, name))

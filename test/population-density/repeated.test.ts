@@ -114,6 +114,32 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await ask(request)).toMatchObject({ code: "POPULATION_DENSITY_DATA.INVALID_TIME_PERIOD" });
   });
 
+  test("POST /retrieve with an Idempotency-Key again is the same request if its values are equal, and 400 if a text is not", async () => {
+    const { ask } = caller();
+    const sinkCredential = {
+      credentialType: "ACCESSTOKEN",
+      accessToken: "a token",
+      accessTokenType: "bearer",
+    };
+    const { precision, ...request } = { ...requestFromNow(), precision: 7, sinkCredential };
+    const first = await ask({ ...request, precision });
+    const reversed = Object.fromEntries(Object.entries(request).reverse());
+    const zone = request.endTime.replace("Z", "+00:00");
+
+    expect(first).toMatchObject({ statusCode: 202 });
+    expect(await ask({ ...reversed, precision: 7.0, unknown: "member" })).toEqual(first);
+    expect(await ask(request)).toEqual(first);
+    for (const other of [
+      { endTime: zone },
+      { sinkCredential: { ...sinkCredential, accessTokenType: "Bearer" } },
+    ]) {
+      expect(await ask({ ...request, ...other })).toMatchObject({
+        statusCode: 400,
+        code: "INVALID_ARGUMENT",
+      });
+    }
+  });
+
   test.each([0, 256])(
     "POST /retrieve returns 400 for an Idempotency-Key of %i characters",
     async (length) => {

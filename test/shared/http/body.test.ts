@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../shared/errors.ts";
 import { parseForm, parseJsonObject } from "../../../shared/http/body.ts";
@@ -44,7 +45,10 @@ describe("a valid body", () => {
     }
   });
 
-  test("a JSON body: accepts 32 levels of nesting and refuses 33", () => {
+  test("a JSON body: accepts 64 KiB and 32 levels of nesting, as docs/behaviour.md says, and refuses 33", () => {
+    const page = readFileSync(new URL("../../../docs/behaviour.md", import.meta.url), "utf8");
+    const [, kibibytes, levels] = /at most (\d+) KiB and (\d+) levels of objects and arrays/.exec(page) ?? [];
+    expect([kibibytes, levels]).toEqual(["64", "32"]);
     for (const make of [nested, nestedObjects]) {
       expect(refusalOf(make(32))).toBeUndefined();
       expect(refusalOf(make(33))).toBe("The body is nested deeper than 32 levels.");
