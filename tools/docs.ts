@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, endpoints } from "../functions/areas.ts";
 import { sandboxTable } from "../functions/openapi/sandbox.ts";
+import { maxSmallBytes } from "../functions/population-density/query/bytes.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { suppressedArea } from "../shared/sandbox/numbers.ts";
 import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../shared/sandbox/sinks.ts";
@@ -17,6 +18,7 @@ import { costTable } from "./docs/cost-table.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
+import { largeAnswersTable } from "./docs/large-answers-table.ts";
 import { llmsText } from "./docs/llms-text.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
@@ -71,6 +73,13 @@ const files: readonly GeneratedFile[] = [
     path: inProject("docs/alarms.md"),
     textAfter: (before = "") => {
       return withGeneratedPart(before, "log codes", logTable());
+    },
+  },
+  {
+    path: inProject("docs/formats.md"),
+    textAfter: (before = "") => {
+      const withBytes = withGeneratedValue(before, "small bytes", maxSmallBytes.toLocaleString("en"));
+      return withGeneratedPart(withBytes, "large answers", largeAnswersTable());
     },
   },
   {

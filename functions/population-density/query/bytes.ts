@@ -1,6 +1,7 @@
 import type { QuerySize } from "./size.ts";
 
-const maxSmallBytes = 200_000;
+/** The most bytes that an answer may have and not be large. */
+export const maxSmallBytes = 200_000;
 
 /** What each cell and each slot adds to an answer that is not compressed; the demo city's, at precision 7. */
 const typicalBytes = {
@@ -24,6 +25,17 @@ const columnBytes = { POINT: 37, WKT: 189 } as const;
 /** GeoJSON with a feature for each slot. */
 const featuresOfHours = { cell: 0, slot: 483 } as const;
 
+/** What each cell, and each cell in each hour, is counted as in an answer of this format. */
+export function countedBytes(
+  format: keyof typeof typicalBytes,
+  { geometry, featuresPer }: FormatChoices = {},
+): { readonly cell: number; readonly slot: number } {
+  if (format === "application/geo+json" && featuresPer === "HOUR") return featuresOfHours;
+  const { cell, slot } = typicalBytes[format];
+  const columns = format === "text/csv" && geometry !== undefined ? columnBytes[geometry] : 0;
+  return { cell, slot: slot + columns };
+}
+
 /**
  * Whether an answer is so large that its caller can keep an execution busy by reading it slowly. That a connection
  * takes smaller ones at once is assumed (docs/decisions/0010). Its bytes are counted as if every cell had an estimate.
@@ -31,10 +43,8 @@ const featuresOfHours = { cell: 0, slot: 483 } as const;
 export function isLarge(
   { cells, slots }: Pick<QuerySize, "cells" | "slots">,
   format: keyof typeof typicalBytes,
-  { geometry, featuresPer }: FormatChoices = {},
+  choices?: FormatChoices,
 ): boolean {
-  const isHourly = format === "application/geo+json" && featuresPer === "HOUR";
-  const { cell, slot } = isHourly ? featuresOfHours : typicalBytes[format];
-  const columns = format === "text/csv" && geometry !== undefined ? columnBytes[geometry] : 0;
-  return cells * cell + slots * (slot + columns) > maxSmallBytes;
+  const { cell, slot } = countedBytes(format, choices);
+  return cells * cell + slots * slot > maxSmallBytes;
 }
