@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import openApi from "../../../docs/openapi.json" with { type: "json" };
+import { cellArea } from "../../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { anonymousTiles } from "../../../functions/population-density/privacy/anonymous-tiles.ts";
 import { mergedHours } from "../../../functions/population-density/privacy/merged-parts.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
-import { cellsPerTile, type TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
+import { cellsPerTile, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
 const document = readFileSync(new URL("../../../docs/suppression.md", import.meta.url), "utf8");
 const threshold = 10;
@@ -86,4 +89,65 @@ describe("the examples of what is published are so", () => {
       expect(max).toBeGreaterThanOrEqual(counted);
     },
   );
+});
+
+describe("numbers and ranges are rounded as docs/suppression.md says", () => {
+  const row = (name: string) => {
+    const [, cells = ""] = new RegExp(`\\n\\| ${name} \\|([^\\n]*)`).exec(document) ?? [];
+    return cells
+      .split("|")
+      .slice(0, 3)
+      .map((cell) => Number(cell.replaceAll(",", "")));
+  };
+
+  test("of a row with 4000,3200,4800, the import publishes the densities in docs/suppression.md and the OpenAPI document", async () => {
+    const cell = "u05kq8f";
+    const [people = 0, min = 0, max = 0] = row("People in the file");
+    expect(`${people},${min},${max}`).toBe(/A row with ([\d,]+)/.exec(document)?.[1]);
+    const index = suffixesOf(7).indexOf(cell.slice(-2));
+    const only = (value: number) =>
+      Float64Array.from({ length: cellsPerTile }, (_, at) => (at === index ? value : 0));
+    const hour = { people: only(people), min: only(min), max: only(max) };
+    const tile = {
+      geohash: cell.slice(0, -2),
+      coverage: coverageOf([index]),
+      hours: Array.from({ length: 24 }, (_, at) => (at === 0 ? hour : undefined)),
+    };
+    const tiles = anonymousTiles(
+      { precision: 7, tiles: [tile] },
+      { precisions: [7], threshold },
+      ({ coverage }) => [{ part: "0", coverage }],
+    );
+    const made = (await tiles.next()).value?.parts[0]?.hours[0];
+    const published = [made?.value(index), made?.minimum(index), made?.maximum(index)].map(Number);
+    const area = cellArea(cell);
+
+    expect(published).toEqual(row("Published people per km²"));
+    expect(published.map((density) => Number((density * area).toFixed(2)))).toEqual(row("Published people"));
+    expect([people, min, max].map((each) => Number((each / area).toFixed(1)))).toEqual(row("People per km²"));
+    const { description } = openApi.components.schemas.CellPopulationDensity;
+    for (const density of published) expect(description).toContain(density.toLocaleString("en"));
+  });
+
+  test("a published range holds the computed one, and is wider by a sixteenth of the distance below and an eighth above", () => {
+    const densities = fc.double({ min: 1, max: 1e8, noNaN: true });
+    const shares = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(densities, shares, shares, (value, below, above) => {
+        const hour = new TileHour();
+        const [min, max] = [value * (1 - below), value * (1 + above)];
+        hour.setEstimate(0, value, min, max);
+        expect(Math.abs(hour.value(0) - value)).toBeLessThanOrEqual(Math.max(0.5, value * 0.00025));
+        expect(hour.minimum(0)).toBeLessThanOrEqual(min);
+        expect(hour.maximum(0)).toBeGreaterThanOrEqual(max);
+        expect(min - hour.minimum(0)).toBeLessThanOrEqual(
+          (value - min) / 16 + value * 0.001 + (value < 4_096 ? 1 : 0),
+        );
+        expect(hour.maximum(0) - max).toBeLessThanOrEqual(
+          (max - value) / 8 + value * 0.002 + (value < 4_096 ? 1 : 0),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
