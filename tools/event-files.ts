@@ -81,8 +81,9 @@ export async function readEvent(path: string): Promise<Pick<EventFile, "function
   const route = `${httpMethod} ${resource}`;
   const functionId = routes.get(route);
   if (functionId === undefined) {
+    const nearest = nearestName(route, [...routes.keys()]);
     throw new Error(
-      `no function answers ${route}; the nearest route is ${nearestName(route, [...routes.keys()])}`,
+      `no function answers ${route}${nearest === undefined ? "" : `; the nearest route is ${nearest}`}`,
     );
   }
   const now = new Date();

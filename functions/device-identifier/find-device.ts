@@ -9,6 +9,9 @@ import type { Device } from "../../shared/schemas.ts";
 import type { retrieveIdentifier, retrievePpid, retrieveType } from "./contract.ts";
 import { subscriptionsOf } from "./rules.ts";
 
+const identifierIsMissing =
+  "The access token identifies no device: send phoneNumber, ipv4Address or ipv6Address as a member of device.";
+
 /** A device of which the caller may learn. */
 interface KnownDevice {
   readonly record: DeviceRecord;
@@ -29,7 +32,7 @@ export async function deviceOf(
   const { body, caller, isAlias, signal, refuse } = request;
   const identifiers = body.device && identifiersOf(body.device);
   const subject = subjectOf(caller, identifiers);
-  if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
+  if (subject === undefined) throw refuse("MISSING_IDENTIFIER", { message: identifierIsMissing });
   if ("refused" in subject) throw refuse(subject.refused);
 
   // An alias answers as its release: identifiers are not compared.

@@ -17,7 +17,11 @@ export const handler = serve(checkNumberRecycling, async (request) => {
     throw refuse("OUT_OF_RANGE", { message: "specifiedDate must not be after today (UTC)." });
   }
   const subject = subjectOf(caller, phoneNumber === undefined ? undefined : [phoneIdentifier(phoneNumber)]);
-  if (subject === undefined) throw refuse("MISSING_IDENTIFIER");
+  if (subject === undefined) {
+    throw refuse("MISSING_IDENTIFIER", {
+      message: "The access token identifies no device: send phoneNumber.",
+    });
+  }
   if ("refused" in subject) throw refuse(subject.refused);
 
   const finding = findDevice(subject.identifier, signal);

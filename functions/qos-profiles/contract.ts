@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
-import { countryCode, described, device, networkCode } from "../../shared/schemas.ts";
+import { between, countryCode, described, device, networkCode } from "../../shared/schemas.ts";
 
 function int32(minimum: number, maximum: number) {
-  return z.int32().check(z.minimum(minimum), z.maximum(maximum), z.meta({ format: "int32" }));
+  return z.int().check(...between(minimum, maximum), z.meta({ format: "int32" }));
 }
 
 const nameForm = "must be 3 to 256 of the characters a-z A-Z 0-9 _ . -";

@@ -110,7 +110,7 @@ export async function countWork(
   const left = Math.max(0, quota - (last?.dayCount ?? 0));
   return {
     ...exceeded("QUOTA_EXCEEDED", allowance(quota, left, now, dayMilliseconds)),
-    message: `The request costs ${units} more of the daily quota, ${left} are left. Ask for less.`,
+    message: `The request costs ${units} more of the daily quota, which has ${left} left. Ask for less.`,
   };
 }
 

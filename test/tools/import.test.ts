@@ -167,6 +167,22 @@ describe("a file with a record in each line", () => {
   });
 });
 
+test.each([
+  [3e9, /minDuration\.value: must be between 1 and 2147483647$/],
+  [1e20, /minDuration\.value: must be/],
+  [2, /minDuration: exceeds its maximum$/],
+])(
+  "ncs import reports a minDuration of %d hours above a maxDuration of one hour once",
+  async (value, problem) => {
+    const [minDuration, maxDuration] = [value, 1].map((hours) => ({ value: hours, unit: "Hours" }));
+    const path = await fileOf([{ name: "QOS_A", status: "ACTIVE", minDuration, maxDuration }]);
+    const refused = await importFile(importKinds["qos-profiles"], path).catch((error) =>
+      error.message.split("\n"),
+    );
+    expect(refused).toEqual([expect.stringMatching(problem)]);
+  },
+);
+
 test("ncs import names the first twenty problems and counts the others", async () => {
   const path = await fileOf(Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" })));
   const lines = await importFile(importKinds["qos-profiles"], path).catch((error) =>

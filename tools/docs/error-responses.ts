@@ -12,11 +12,17 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     schema: { type: "string" },
     example: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
   },
-  // Not required: what API Gateway refuses by itself carries the caller's correlator only.
   XCorrelator: {
-    description:
-      "The `x-correlator` of the request. Without one, a value of the service's own; absent when no function ran.",
+    description: "The `x-correlator` of the request. Without one, a value of the service's own.",
     schema: reference("schemas", "XCorrelator"),
+  },
+  // Without the pattern, and not required: API Gateway can only repeat what was sent.
+  RefusedCorrelator: {
+    description:
+      "The `x-correlator` of the request. Without a valid one, a value of the service's own. A response that is made " +
+      "before a function runs repeats what was sent, valid or not, and lacks it if nothing was sent.",
+    schema: { type: "string" },
+    example: "b4333c46-49c0-4f62-80d7-f0ef930f1c46",
   },
   WwwAuthenticate: {
     description: "The scheme to authenticate with.",
@@ -60,7 +66,9 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
     example: 1_200,
   },
   RateLimitRemaining: {
-    description: "How much of that is left; 0 when the limit refuses.",
+    description:
+      "How much of that is left. With 429 it is 0, but for a density request whose work is more than the day has left: " +
+      "then it is what is left.",
     schema: { type: "integer", minimum: 0 },
     example: 1_199,
   },
@@ -71,7 +79,7 @@ export const responseHeaders: Readonly<Record<string, oas31.HeaderObject>> = {
   },
 };
 
-/** The headers of every response that name its request. */
+/** The headers of every success that name its request. */
 export const identifyingHeaders: Readonly<Record<string, { readonly $ref: string }>> = {
   "x-correlator": reference("headers", "XCorrelator"),
   "x-request-id": reference("headers", "XRequestId"),
@@ -144,6 +152,7 @@ function errorResponse(status: number, codes: readonly Code[]): ZodOpenApiRespon
     description: [`${STATUS_CODES[status]}.`, "", ...meanings].join("\n"),
     headers: {
       ...identifyingHeaders,
+      "x-correlator": reference("headers", "RefusedCorrelator"),
       "cache-control": reference("headers", "NoStore"),
       ...(status === 406 ? { vary: reference("headers", "Vary") } : {}),
       ...(status === 401 ? { "WWW-Authenticate": reference("headers", "WwwAuthenticate") } : {}),

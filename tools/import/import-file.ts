@@ -8,7 +8,7 @@ import type { Table } from "../../shared/table.ts";
 import { Identities } from "./identities.ts";
 import { type Placed, RecordFile } from "./record-file.ts";
 import { RecordProblems } from "./record-problems.ts";
-import { problemText, unknownMember } from "./schema-problems.ts";
+import { firstOfEach, problemText, unknownMember } from "./schema-problems.ts";
 import { withLeases } from "./table-lease.ts";
 
 /** Reads the valid records of a file, some at a time, in order; can be called again. */
@@ -157,7 +157,7 @@ async function* validRecords<Schema extends z.ZodType>(
         problems.add({ record: position, field: fieldOf(path), message });
       const parsed = schema.safeParse(content);
       if (!parsed.success) {
-        for (const issue of parsed.error.issues) refuse(issue.path, problemText(issue, content));
+        for (const issue of firstOfEach(parsed.error.issues)) refuse(issue.path, problemText(issue, content));
         return [];
       }
       for (const path of membersLost(content, parsed.data)) refuse(path, unknownMember(schema, path));

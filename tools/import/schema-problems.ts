@@ -19,6 +19,15 @@ export function problemText(issue: z.core.$ZodIssue, value: unknown): string {
   return format ?? expectationOf(issue);
 }
 
+/** The issues without those of a member that an earlier one names, or names something within. */
+export function firstOfEach(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const isWithin = (inner: readonly PropertyKey[], outer: readonly PropertyKey[]) =>
+    outer.every((part, at) => inner[at] === part);
+  return issues.filter(
+    ({ path }, index) => !issues.slice(0, index).some((earlier) => isWithin(earlier.path, path)),
+  );
+}
+
 /** What is said of a member that a schema does not have: the nearest of those it has, if one is near. */
 export function unknownMember(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const nearest = nearestName(String(path.at(-1)), membersAt(schema, path.slice(0, -1)));

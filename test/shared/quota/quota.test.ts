@@ -188,7 +188,7 @@ describe("the work of a request", () => {
 
     expect(await work(client, 10)).toEqual({
       code: "QUOTA_EXCEEDED",
-      message: "The request costs 10 more of the daily quota, 9 are left. Ask for less.",
+      message: "The request costs 10 more of the daily quota, which has 9 left. Ask for less.",
       retryAfterSeconds: day / 2 / second,
       allowance: ofDay(10, 9),
     });
