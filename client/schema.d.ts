@@ -528,7 +528,7 @@ export interface components {
          *       },
          *       "startTime": "2026-11-23T11:25:00Z",
          *       "endTime": "2026-11-23T12:45:00Z",
-         *       "precision": 7
+         *       "precision": 6
          *     }
          */
         readonly PopulationDensityRequest: {
@@ -679,7 +679,7 @@ export interface components {
          *       },
          *       "startTime": "2026-11-23T11:25:00Z",
          *       "endTime": "2026-11-23T12:45:00Z",
-         *       "precision": 7
+         *       "precision": 6
          *     }
          */
         readonly PopulationDensitySummaryRequest: {
@@ -742,15 +742,15 @@ export interface components {
          * @description The access token and the profile.
          * @example {
          *       "Data": {
-         *         "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxMDAxIn0.c2lnbmF0dXJl",
+         *         "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxMDAwIn0.c2lnbmF0dXJl",
          *         "UserProfile": {
-         *           "ID": 1001,
-         *           "Username": "example-app",
-         *           "DateCreated": "2026-01-15T09:30:00Z",
+         *           "ID": 1000,
+         *           "Username": "Demo application",
+         *           "DateCreated": "2024-01-15T09:00:00Z",
          *           "IsProfilePublic": false,
          *           "DateLastLogin": "2026-11-20T08:00:00Z",
          *           "EmailAddress": "app@example.com",
-         *           "Permissions": "qos-profiles:read number-recycling:check"
+         *           "Permissions": "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier device-identifier:retrieve-type device-identifier:retrieve-ppid"
          *         }
          *       },
          *       "Metadata": {
@@ -774,13 +774,13 @@ export interface components {
         /**
          * @description A full profile, with members that are not public.
          * @example {
-         *       "ID": 1001,
-         *       "Username": "example-app",
-         *       "DateCreated": "2026-01-15T09:30:00Z",
+         *       "ID": 1000,
+         *       "Username": "Demo application",
+         *       "DateCreated": "2024-01-15T09:00:00Z",
          *       "IsProfilePublic": false,
          *       "DateLastLogin": "2026-11-20T08:00:00Z",
          *       "EmailAddress": "app@example.com",
-         *       "Permissions": "qos-profiles:read number-recycling:check"
+         *       "Permissions": "qos-profiles:read population-density-data:read number-recycling:check device-identifier:retrieve-identifier device-identifier:retrieve-type device-identifier:retrieve-ppid"
          *     }
          */
         readonly UserProfile: {
@@ -879,7 +879,7 @@ export interface components {
             readonly status: components["schemas"]["QosProfileStatus"];
             /** @description What the profile is for. */
             readonly description?: string;
-            /** @description Where the profile is offered; absent: everywhere. */
+            /** @description Where the profile is offered. Absent: the operator has not limited it, and it counts as offered everywhere. */
             readonly countryAvailability?: readonly components["schemas"]["CountryAvailability"][];
             /** @description The minimum upstream rate that the network aims at. */
             readonly targetMinUpstreamRate?: components["schemas"]["Rate"];
@@ -958,26 +958,45 @@ export interface components {
         /**
          * @description The densities of the cells that share area with the polygon, hour by hour.
          * @example {
-         *       "status": "PART_OF_AREA_NOT_SUPPORTED",
+         *       "status": "SUPPORTED_AREA",
          *       "timedPopulationDensityData": [
          *         {
          *           "startTime": "2026-11-23T11:00:00Z",
          *           "endTime": "2026-11-23T12:00:00Z",
          *           "cellPopulationDensityData": [
          *             {
-         *               "geohash": "u05kq4x",
+         *               "geohash": "u05kq8",
          *               "dataType": "DENSITY_ESTIMATION",
-         *               "pplDensity": 8406,
-         *               "minPplDensity": 7390,
-         *               "maxPplDensity": 9424
+         *               "pplDensity": 10472,
+         *               "minPplDensity": 10168,
+         *               "maxPplDensity": 10776
          *             },
          *             {
-         *               "geohash": "u05kq4y",
-         *               "dataType": "LOW_DENSITY"
+         *               "geohash": "u05kq9",
+         *               "dataType": "DENSITY_ESTIMATION",
+         *               "pplDensity": 31296,
+         *               "minPplDensity": 30560,
+         *               "maxPplDensity": 32032
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "startTime": "2026-11-23T12:00:00Z",
+         *           "endTime": "2026-11-23T13:00:00Z",
+         *           "cellPopulationDensityData": [
+         *             {
+         *               "geohash": "u05kq8",
+         *               "dataType": "DENSITY_ESTIMATION",
+         *               "pplDensity": 10616,
+         *               "minPplDensity": 10312,
+         *               "maxPplDensity": 10920
          *             },
          *             {
-         *               "geohash": "u05kq4z",
-         *               "dataType": "NO_DATA"
+         *               "geohash": "u05kq9",
+         *               "dataType": "DENSITY_ESTIMATION",
+         *               "pplDensity": 31440,
+         *               "minPplDensity": 30704,
+         *               "maxPplDensity": 32176
          *             }
          *           ]
          *         }
@@ -1136,14 +1155,18 @@ export interface components {
         /**
          * @description The densities as CSV (RFC 4180): a header, and a row for each cell in each hour. Numbers without an estimate are empty, and so is `basis` (`OBSERVED` or `TYPICAL`) where nothing is stored. `coveredShare` is the share of the cell's area in which people were counted, 0 without data. With `geometry`, the first columns say where the cell is.
          * @example geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis
-         *     u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,1,OBSERVED
-         *     u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,1,OBSERVED
+         *     u05kq8,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,10472,10168,10776,1,TYPICAL
+         *     u05kq9,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,31296,30560,32032,1,TYPICAL
+         *     u05kq8,2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,DENSITY_ESTIMATION,10616,10312,10920,1,TYPICAL
+         *     u05kq9,2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,DENSITY_ESTIMATION,31440,30704,32176,1,TYPICAL
          */
         readonly PopulationDensityTable: string;
         /**
          * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
-         * @example {"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424,"coveredShare":1}
-         *     {"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"OBSERVED","dataType":"LOW_DENSITY","coveredShare":1}
+         * @example {"geohash":"u05kq8","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10472,"minPplDensity":10168,"maxPplDensity":10776,"coveredShare":1}
+         *     {"geohash":"u05kq9","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":31296,"minPplDensity":30560,"maxPplDensity":32032,"coveredShare":1}
+         *     {"geohash":"u05kq8","startTime":"2026-11-23T12:00:00Z","endTime":"2026-11-23T13:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10616,"minPplDensity":10312,"maxPplDensity":10920,"coveredShare":1}
+         *     {"geohash":"u05kq9","startTime":"2026-11-23T12:00:00Z","endTime":"2026-11-23T13:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":31440,"minPplDensity":30704,"maxPplDensity":32176,"coveredShare":1}
          */
         readonly PopulationDensityLines: string;
         /**
@@ -1164,27 +1187,27 @@ export interface components {
          * @example {
          *       "status": "SUPPORTED_AREA",
          *       "quietestHour": {
-         *         "startTime": "2026-11-23T12:00:00Z",
-         *         "endTime": "2026-11-23T13:00:00Z",
-         *         "people": 121
-         *       },
-         *       "busiestHour": {
          *         "startTime": "2026-11-23T11:00:00Z",
          *         "endTime": "2026-11-23T12:00:00Z",
-         *         "people": 137
+         *         "people": 21799
+         *       },
+         *       "busiestHour": {
+         *         "startTime": "2026-11-23T12:00:00Z",
+         *         "endTime": "2026-11-23T13:00:00Z",
+         *         "people": 21949
          *       },
          *       "intervals": [
          *         {
          *           "startTime": "2026-11-23T11:00:00Z",
          *           "endTime": "2026-11-23T12:00:00Z",
-         *           "people": 137,
-         *           "minPeople": 120,
-         *           "maxPeople": 154,
+         *           "people": 21799,
+         *           "minPeople": 21255,
+         *           "maxPeople": 22342,
          *           "densestCell": {
-         *             "geohash": "u05kq4x",
-         *             "pplDensity": 8406,
-         *             "minPplDensity": 7390,
-         *             "maxPplDensity": 9424
+         *             "geohash": "u05kq9",
+         *             "pplDensity": 31296,
+         *             "minPplDensity": 30560,
+         *             "maxPplDensity": 32032
          *           },
          *           "groundRisk": [
          *             {
@@ -1209,8 +1232,8 @@ export interface components {
          *             },
          *             {
          *               "class": "BELOW_50000",
-         *               "cells": 1,
-         *               "areaKm2": 0.0163015
+         *               "cells": 2,
+         *               "areaKm2": 1.04382
          *             },
          *             {
          *               "class": "FROM_50000",
@@ -1219,8 +1242,8 @@ export interface components {
          *             },
          *             {
          *               "class": "LOW_DENSITY",
-         *               "cells": 1,
-         *               "areaKm2": 0.0163015
+         *               "cells": 0,
+         *               "areaKm2": 0
          *             },
          *             {
          *               "class": "NO_DATA",
@@ -1232,14 +1255,14 @@ export interface components {
          *         {
          *           "startTime": "2026-11-23T12:00:00Z",
          *           "endTime": "2026-11-23T13:00:00Z",
-         *           "people": 121,
-         *           "minPeople": 106,
-         *           "maxPeople": 136,
+         *           "people": 21949,
+         *           "minPeople": 21406,
+         *           "maxPeople": 22492,
          *           "densestCell": {
-         *             "geohash": "u05kq4x",
-         *             "pplDensity": 7423,
-         *             "minPplDensity": 6502,
-         *             "maxPplDensity": 8343
+         *             "geohash": "u05kq9",
+         *             "pplDensity": 31440,
+         *             "minPplDensity": 30704,
+         *             "maxPplDensity": 32176
          *           },
          *           "groundRisk": [
          *             {
@@ -1264,8 +1287,8 @@ export interface components {
          *             },
          *             {
          *               "class": "BELOW_50000",
-         *               "cells": 1,
-         *               "areaKm2": 0.0163015
+         *               "cells": 2,
+         *               "areaKm2": 1.04382
          *             },
          *             {
          *               "class": "FROM_50000",
@@ -1274,8 +1297,8 @@ export interface components {
          *             },
          *             {
          *               "class": "LOW_DENSITY",
-         *               "cells": 1,
-         *               "areaKm2": 0.0163015
+         *               "cells": 0,
+         *               "areaKm2": 0
          *             },
          *             {
          *               "class": "NO_DATA",
@@ -1373,8 +1396,8 @@ export interface components {
         /**
          * @description The summary as CSV (RFC 4180): a header, and a row for each hour, with two columns for each class of ground risk. Numbers without an estimate are empty.
          * @example startTime,endTime,people,minPeople,maxPeople,densestGeohash,densestPplDensity,densestMinPplDensity,densestMaxPplDensity,BELOW_5_cells,BELOW_5_areaKm2,BELOW_50_cells,BELOW_50_areaKm2,BELOW_500_cells,BELOW_500_areaKm2,BELOW_5000_cells,BELOW_5000_areaKm2,BELOW_50000_cells,BELOW_50000_areaKm2,FROM_50000_cells,FROM_50000_areaKm2,LOW_DENSITY_cells,LOW_DENSITY_areaKm2,NO_DATA_cells,NO_DATA_areaKm2,isQuietest,isBusiest
-         *     2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,137,120,154,u05kq4x,8406,7390,9424,0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,false,true
-         *     2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,121,106,136,u05kq4x,7423,6502,8343,0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,true,false
+         *     2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,21799,21255,22342,u05kq9,31296,30560,32032,0,0,0,0,0,0,0,0,2,1.04382,0,0,0,0,0,0,true,false
+         *     2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,21949,21406,22492,u05kq9,31440,30704,32176,0,0,0,0,0,0,0,0,2,1.04382,0,0,0,0,0,0,false,true
          */
         readonly PopulationDensitySummaryTable: string;
         /**
@@ -2091,7 +2114,7 @@ export interface components {
          */
         readonly INVALID_ARGUMENT: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2110,7 +2133,7 @@ export interface components {
          */
         readonly UNAUTHENTICATED: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -2127,7 +2150,7 @@ export interface components {
          */
         readonly TOO_MANY_REQUESTS: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -2147,7 +2170,7 @@ export interface components {
          */
         readonly INTERNAL: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2166,7 +2189,7 @@ export interface components {
          */
         readonly UNAVAILABLE: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -2186,7 +2209,7 @@ export interface components {
          */
         readonly TIMEOUT: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2205,7 +2228,7 @@ export interface components {
          */
         readonly PERMISSION_DENIED: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "WWW-Authenticate": components["headers"]["InsufficientScope"];
@@ -2225,7 +2248,7 @@ export interface components {
          */
         readonly NOT_FOUND: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2244,7 +2267,7 @@ export interface components {
          */
         readonly NOT_ACCEPTABLE: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly vary: components["headers"]["Vary"];
@@ -2264,7 +2287,7 @@ export interface components {
          */
         readonly "POPULATION_DENSITY_DATA.OPERATION_ENDED": {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2283,7 +2306,7 @@ export interface components {
          */
         readonly "POPULATION_DENSITY_DATA.OPERATION_PENDING": {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2302,7 +2325,7 @@ export interface components {
          */
         readonly IDENTIFIER_NOT_FOUND: {
             headers: {
-                readonly "x-correlator": components["headers"]["XCorrelator"];
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                 readonly "x-request-id": components["headers"]["XRequestId"];
                 readonly "cache-control": components["headers"]["NoStore"];
                 readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2331,8 +2354,13 @@ export interface components {
          * @example c6af9ac6-7b61-11e6-9a41-93e8deadbeef
          */
         readonly XRequestId: string;
-        /** @description The `x-correlator` of the request. Without one, a value of the service's own; absent when no function ran. */
+        /** @description The `x-correlator` of the request. Without one, a value of the service's own. */
         readonly XCorrelator: components["schemas"]["XCorrelator"];
+        /**
+         * @description The `x-correlator` of the request. Without a valid one, a value of the service's own. A response that is made before a function runs repeats what was sent, valid or not, and lacks it if nothing was sent.
+         * @example b4333c46-49c0-4f62-80d7-f0ef930f1c46
+         */
+        readonly RefusedCorrelator: string;
         /**
          * @description The scheme to authenticate with.
          * @example Bearer
@@ -2369,7 +2397,7 @@ export interface components {
          */
         readonly RateLimitLimit: number;
         /**
-         * @description How much of that is left; 0 when the limit refuses.
+         * @description How much of that is left. With 429 it is 0, but for a density request whose work is more than the day has left: then it is what is left.
          * @example 1199
          */
         readonly RateLimitRemaining: number;
@@ -2457,6 +2485,7 @@ export type ParameterXCorrelator = components['parameters']['XCorrelator'];
 export type ParameterAcceptEncoding = components['parameters']['AcceptEncoding'];
 export type HeaderXRequestId = components['headers']['XRequestId'];
 export type HeaderXCorrelator = components['headers']['XCorrelator'];
+export type HeaderRefusedCorrelator = components['headers']['RefusedCorrelator'];
 export type HeaderWwwAuthenticate = components['headers']['WwwAuthenticate'];
 export type HeaderInsufficientScope = components['headers']['InsufficientScope'];
 export type HeaderNoStore = components['headers']['NoStore'];
@@ -2543,7 +2572,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2565,7 +2594,7 @@ export interface operations {
              */
             readonly 404: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2586,7 +2615,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2606,7 +2635,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -2665,7 +2694,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2688,7 +2717,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -2789,7 +2818,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2814,7 +2843,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2834,7 +2863,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -2908,7 +2937,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2932,7 +2961,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2952,7 +2981,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3008,7 +3037,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3068,7 +3097,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3131,7 +3160,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3195,7 +3224,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3264,7 +3293,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3288,7 +3317,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3344,7 +3373,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3400,7 +3429,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3462,7 +3491,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3519,7 +3548,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3543,7 +3572,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3563,7 +3592,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3620,7 +3649,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3645,7 +3674,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3665,7 +3694,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3722,7 +3751,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3747,7 +3776,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3767,7 +3796,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];
@@ -3824,7 +3853,7 @@ export interface operations {
              */
             readonly 400: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3849,7 +3878,7 @@ export interface operations {
              */
             readonly 422: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -3869,7 +3898,7 @@ export interface operations {
              */
             readonly 429: {
                 headers: {
-                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
                     readonly "x-request-id": components["headers"]["XRequestId"];
                     readonly "cache-control": components["headers"]["NoStore"];
                     readonly "Retry-After": components["headers"]["RetryAfter"];

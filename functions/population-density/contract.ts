@@ -2,7 +2,14 @@ import * as z from "zod/mini";
 import { endpoint } from "../../shared/endpoint.ts";
 import { described } from "../../shared/schemas.ts";
 import { completeSinkCredential, idempotencyKey, sink, sinkCredential } from "../../shared/sink-schemas.ts";
-import { dataType, densityQuery, densityQueryExample, densityStatus } from "./density-schemas.ts";
+import {
+  dataType,
+  densityQuery,
+  densityQueryExample,
+  densityStatus,
+  exampleDensities,
+  exampleIntervals,
+} from "./density-schemas.ts";
 import { summary, summaryRequest } from "./summary-schemas.ts";
 
 const retrieval = z
@@ -100,24 +107,15 @@ const populationDensity = z.object(densityMembers).check(
     description: "The densities of the cells that share area with the polygon, hour by hour.",
     examples: [
       {
-        status: "PART_OF_AREA_NOT_SUPPORTED",
-        timedPopulationDensityData: [
-          {
-            startTime: "2026-11-23T11:00:00Z",
-            endTime: "2026-11-23T12:00:00Z",
-            cellPopulationDensityData: [
-              {
-                geohash: "u05kq4x",
-                dataType: "DENSITY_ESTIMATION",
-                pplDensity: 8406,
-                minPplDensity: 7390,
-                maxPplDensity: 9424,
-              },
-              { geohash: "u05kq4y", dataType: "LOW_DENSITY" },
-              { geohash: "u05kq4z", dataType: "NO_DATA" },
-            ],
-          },
-        ],
+        status: "SUPPORTED_AREA",
+        timedPopulationDensityData: exampleIntervals.map((interval, hour) => ({
+          ...interval,
+          cellPopulationDensityData: exampleDensities[hour]?.map(({ geohash, ...densities }) => ({
+            geohash,
+            dataType: "DENSITY_ESTIMATION",
+            ...densities,
+          })),
+        })),
       },
     ],
   }),

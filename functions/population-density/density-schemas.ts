@@ -66,8 +66,26 @@ export const densityQueryExample = {
   },
   startTime: "2026-11-23T11:25:00Z",
   endTime: "2026-11-23T12:45:00Z",
-  precision: 7,
+  precision: 6,
 };
+
+/** The hours of the example, which cover its period (specification 2.11). */
+export const exampleIntervals = [
+  { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" },
+  { startTime: "2026-11-23T12:00:00Z", endTime: "2026-11-23T13:00:00Z" },
+] as const;
+
+/** What the demo's data answer to the example, hour by hour; a contract test asks the service. */
+export const exampleDensities = [
+  [
+    { geohash: "u05kq8", pplDensity: 10_472, minPplDensity: 10_168, maxPplDensity: 10_776 },
+    { geohash: "u05kq9", pplDensity: 31_296, minPplDensity: 30_560, maxPplDensity: 32_032 },
+  ],
+  [
+    { geohash: "u05kq8", pplDensity: 10_616, minPplDensity: 10_312, maxPplDensity: 10_920 },
+    { geohash: "u05kq9", pplDensity: 31_440, minPplDensity: 30_704, maxPplDensity: 32_176 },
+  ],
+] as const;
 
 /** What is known of a cell in an hour. */
 export const dataType = z.enum(["NO_DATA", "LOW_DENSITY", "DENSITY_ESTIMATION"]);

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { described } from "../../shared/schemas.ts";
 import type { Basis } from "./answer/basis.ts";
-import { dataType, densityStatus } from "./density-schemas.ts";
+import { dataType, densityStatus, exampleDensities, exampleIntervals } from "./density-schemas.ts";
 
 const basis = z.enum(["OBSERVED", "TYPICAL"] satisfies Basis[]);
 const overHours = "One for each hour, from `startTime` on.";
@@ -54,18 +54,24 @@ const feature = z
   })
   .check(z.meta({ id: "CellFeature", description: "A cell and its densities." }));
 
-const exampleRectangle = {
-  type: "Polygon" as const,
-  coordinates: [
-    [
-      [4.843597412109375, 45.76080322265625],
-      [4.844970703125, 45.76080322265625],
-      [4.844970703125, 45.762176513671875],
-      [4.843597412109375, 45.762176513671875],
-      [4.843597412109375, 45.76080322265625],
-    ],
-  ],
-};
+/** West, south, east and north of the example's cells. */
+const exampleBoxes = {
+  u05kq8: [4.85595703125, 45.7470703125, 4.866943359375, 45.7525634765625],
+  u05kq9: [4.85595703125, 45.7525634765625, 4.866943359375, 45.758056640625],
+} as const;
+
+function exampleRectangle(geohash: keyof typeof exampleBoxes) {
+  const [west, south, east, north] = exampleBoxes[geohash];
+  const ring = [west, east, east, west, west].map((x, at) => [x, at > 1 && at < 4 ? north : south]);
+  return { type: "Polygon", coordinates: [ring] };
+}
+
+const typicalExample = { basis: "TYPICAL", dataType: "DENSITY_ESTIMATION" } as const;
+
+/** Each cell of the example in each hour, hour by hour. */
+const exampleRows = exampleIntervals.flatMap((interval, hour) =>
+  (exampleDensities[hour] ?? []).map((cell) => ({ interval, cell })),
+);
 
 const featureCollection = z
   .object({
@@ -127,53 +133,39 @@ const hourlyFeatureCollection = z
     }),
   );
 
+const overExampleHours = <Value>(valueIn: (hour: number) => Value) =>
+  exampleIntervals.map((_, hour) => valueIn(hour));
+
 const example = {
   type: "FeatureCollection",
-  status: "PART_OF_AREA_NOT_SUPPORTED",
-  intervals: [
-    { startTime: "2026-11-23T11:00:00Z", endTime: "2026-11-23T12:00:00Z" },
-    { startTime: "2026-11-23T12:00:00Z", endTime: "2026-11-23T13:00:00Z" },
-  ],
-  features: [
-    {
-      type: "Feature",
-      id: "u05kq4x",
-      geometry: exampleRectangle,
-      properties: {
-        geohash: "u05kq4x",
-        startTime: "2026-11-23T11:00:00Z",
-        endTime: "2026-11-23T13:00:00Z",
-        basis: ["OBSERVED", "OBSERVED"],
-        dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
-        pplDensity: [8406, null],
-        minPplDensity: [7390, null],
-        maxPplDensity: [9424, null],
-        coveredShare: [1, 1],
-      },
+  status: "SUPPORTED_AREA",
+  intervals: exampleIntervals,
+  features: exampleDensities[0].map(({ geohash }, cell) => ({
+    type: "Feature",
+    id: geohash,
+    geometry: exampleRectangle(geohash),
+    properties: {
+      geohash,
+      startTime: exampleIntervals[0].startTime,
+      endTime: exampleIntervals[1].endTime,
+      basis: overExampleHours(() => typicalExample.basis),
+      dataType: overExampleHours(() => typicalExample.dataType),
+      pplDensity: overExampleHours((hour) => exampleDensities[hour]?.[cell]?.pplDensity),
+      minPplDensity: overExampleHours((hour) => exampleDensities[hour]?.[cell]?.minPplDensity),
+      maxPplDensity: overExampleHours((hour) => exampleDensities[hour]?.[cell]?.maxPplDensity),
+      coveredShare: overExampleHours(() => 1),
     },
-  ],
+  })),
 };
 
 const hourlyExample = {
   type: "FeatureCollection",
   status: "SUPPORTED_AREA",
-  features: [
-    {
-      type: "Feature",
-      geometry: exampleRectangle,
-      properties: {
-        geohash: "u05kq4x",
-        startTime: "2026-11-23T11:00:00Z",
-        endTime: "2026-11-23T12:00:00Z",
-        basis: "OBSERVED",
-        dataType: "DENSITY_ESTIMATION",
-        pplDensity: 8406,
-        minPplDensity: 7390,
-        maxPplDensity: 9424,
-        coveredShare: 1,
-      },
-    },
-  ],
+  features: exampleRows.map(({ interval, cell: { geohash, ...densities } }) => ({
+    type: "Feature",
+    geometry: exampleRectangle(geohash),
+    properties: { geohash, ...interval, ...typicalExample, ...densities, coveredShare: 1 },
+  })),
 };
 
 /** The formats of summaries besides JSON, by media type: `summary/summary-formats.ts` writes them. */
@@ -192,10 +184,10 @@ export const summaryFormats = {
             "BELOW_5000_cells,BELOW_5000_areaKm2,BELOW_50000_cells,BELOW_50000_areaKm2," +
             "FROM_50000_cells,FROM_50000_areaKm2,LOW_DENSITY_cells,LOW_DENSITY_areaKm2,NO_DATA_cells,NO_DATA_areaKm2," +
             "isQuietest,isBusiest",
-          "2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,137,120,154,u05kq4x,8406,7390,9424," +
-            "0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,false,true",
-          "2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,121,106,136,u05kq4x,7423,6502,8343," +
-            "0,0,0,0,0,0,0,0,1,0.0163015,0,0,1,0.0163015,0,0,true,false",
+          "2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,21799,21255,22342,u05kq9,31296,30560,32032," +
+            "0,0,0,0,0,0,0,0,2,1.04382,0,0,0,0,0,0,true,false",
+          "2026-11-23T12:00:00Z,2026-11-23T13:00:00Z,21949,21406,22492,u05kq9,31440,30704,32176," +
+            "0,0,0,0,0,0,0,0,2,1.04382,0,0,0,0,0,0,false,true",
           "",
         ].join("\r\n"),
       ],
@@ -219,8 +211,19 @@ export const densityFormats = {
       examples: [
         [
           "geohash,startTime,endTime,dataType,pplDensity,minPplDensity,maxPplDensity,coveredShare,basis",
-          "u05kq4x,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,DENSITY_ESTIMATION,8406,7390,9424,1,OBSERVED",
-          "u05kq4y,2026-11-23T11:00:00Z,2026-11-23T12:00:00Z,LOW_DENSITY,,,,1,OBSERVED",
+          ...exampleRows.map(({ interval: { startTime, endTime }, cell }) => {
+            const { geohash, pplDensity, minPplDensity, maxPplDensity } = cell;
+            const densities = [pplDensity, minPplDensity, maxPplDensity];
+            return [
+              geohash,
+              startTime,
+              endTime,
+              typicalExample.dataType,
+              ...densities,
+              1,
+              typicalExample.basis,
+            ].join(",");
+          }),
           "",
         ].join("\r\n"),
       ],
@@ -236,11 +239,9 @@ export const densityFormats = {
         "share of the cell's area in which people were counted, 0 without data.",
       examples: [
         [
-          '{"geohash":"u05kq4x","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"basis":"OBSERVED","dataType":"DENSITY_ESTIMATION","pplDensity":8406,"minPplDensity":7390,"maxPplDensity":9424,' +
-            '"coveredShare":1}',
-          '{"geohash":"u05kq4y","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z",' +
-            '"basis":"OBSERVED","dataType":"LOW_DENSITY","coveredShare":1}',
+          ...exampleRows.map(({ interval, cell: { geohash, ...densities } }) =>
+            JSON.stringify({ geohash, ...interval, ...typicalExample, ...densities, coveredShare: 1 }),
+          ),
           "",
         ].join("\n"),
       ],

@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { described } from "../../shared/schemas.ts";
-import { densityQuery, densityQueryExample, densityStatus } from "./density-schemas.ts";
+import {
+  densityQuery,
+  densityQueryExample,
+  densityStatus,
+  exampleDensities,
+  exampleIntervals,
+} from "./density-schemas.ts";
 import { groundRiskClasses } from "./summary/ground-risk.ts";
 
 /** The body of a request for a summary: that of a request for densities without a sink. */
@@ -95,58 +101,18 @@ export const summary = z
       examples: [
         {
           status: "SUPPORTED_AREA",
-          quietestHour: {
-            startTime: "2026-11-23T12:00:00Z",
-            endTime: "2026-11-23T13:00:00Z",
-            people: 121,
-          },
-          busiestHour: {
-            startTime: "2026-11-23T11:00:00Z",
-            endTime: "2026-11-23T12:00:00Z",
-            people: 137,
-          },
+          quietestHour: { ...exampleIntervals[0], people: 21_799 },
+          busiestHour: { ...exampleIntervals[1], people: 21_949 },
           intervals: [
-            {
-              startTime: "2026-11-23T11:00:00Z",
-              endTime: "2026-11-23T12:00:00Z",
-              people: 137,
-              minPeople: 120,
-              maxPeople: 154,
-              densestCell: {
-                geohash: "u05kq4x",
-                pplDensity: 8406,
-                minPplDensity: 7390,
-                maxPplDensity: 9424,
-              },
-              groundRisk: [
-                ...groundRiskClasses.slice(0, 4).map(emptyClass),
-                { class: "BELOW_50000", cells: 1, areaKm2: 0.0163015 },
-                emptyClass("FROM_50000"),
-                { class: "LOW_DENSITY", cells: 1, areaKm2: 0.0163015 },
-                emptyClass("NO_DATA"),
-              ],
-            },
-            {
-              startTime: "2026-11-23T12:00:00Z",
-              endTime: "2026-11-23T13:00:00Z",
-              people: 121,
-              minPeople: 106,
-              maxPeople: 136,
-              densestCell: {
-                geohash: "u05kq4x",
-                pplDensity: 7423,
-                minPplDensity: 6502,
-                maxPplDensity: 8343,
-              },
-              groundRisk: [
-                ...groundRiskClasses.slice(0, 4).map(emptyClass),
-                { class: "BELOW_50000", cells: 1, areaKm2: 0.0163015 },
-                emptyClass("FROM_50000"),
-                { class: "LOW_DENSITY", cells: 1, areaKm2: 0.0163015 },
-                emptyClass("NO_DATA"),
-              ],
-            },
-          ],
+            { ...exampleIntervals[0], people: 21_799, minPeople: 21_255, maxPeople: 22_342 },
+            { ...exampleIntervals[1], people: 21_949, minPeople: 21_406, maxPeople: 22_492 },
+          ].map((hour, index) => ({
+            ...hour,
+            densestCell: exampleDensities[index]?.[1],
+            groundRisk: groundRiskClasses.map((name) =>
+              name === "BELOW_50000" ? { class: name, cells: 2, areaKm2: 1.04382 } : emptyClass(name),
+            ),
+          })),
         },
       ],
     }),

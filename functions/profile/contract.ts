@@ -4,14 +4,17 @@ import { described } from "../../shared/schemas.ts";
 
 const text = z.string().check(z.minLength(1));
 
+/** The demo's application; a contract test holds that the service answers so. */
 const exampleProfile = {
-  ID: 1_001,
-  Username: "example-app",
-  DateCreated: "2026-01-15T09:30:00Z",
+  ID: 1_000,
+  Username: "Demo application",
+  DateCreated: "2024-01-15T09:00:00Z",
   IsProfilePublic: false,
   DateLastLogin: "2026-11-20T08:00:00Z",
   EmailAddress: "app@example.com",
-  Permissions: "qos-profiles:read number-recycling:check",
+  Permissions:
+    "qos-profiles:read population-density-data:read number-recycling:check " +
+    "device-identifier:retrieve-identifier device-identifier:retrieve-type device-identifier:retrieve-ppid",
 };
 
 /** The profile of specification 2.1. */
@@ -93,7 +96,7 @@ export const authenticate = endpoint({
           examples: [
             {
               Data: {
-                access_token: "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxMDAxIn0.c2lnbmF0dXJl",
+                access_token: "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxMDAwIn0.c2lnbmF0dXJl",
                 UserProfile: exampleProfile,
               },
               Metadata: { StatusCode: 200 },

@@ -126,7 +126,7 @@ export const qosProfile = z
     description: described(z.optional(z.string()), "What the profile is for."),
     countryAvailability: described(
       z.optional(z.array(countryAvailability)),
-      "Where the profile is offered; absent: everywhere.",
+      "Where the profile is offered. Absent: the operator has not limited it, and it counts as offered everywhere.",
     ),
     targetMinUpstreamRate: described(z.optional(rate), "The minimum upstream rate that the network aims at."),
     maxUpstreamRate: described(z.optional(rate), "The maximum upstream rate."),
