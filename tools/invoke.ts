@@ -8,14 +8,15 @@ import { startDemoService } from "./local/demo-service.ts";
 import { demoData } from "./local/demo-tables.ts";
 import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
 import { replay } from "./replay.ts";
+import { storeSampleOperationsIn } from "./sample-operations.ts";
 
 exitOnSignals();
 forgetAwsAccount(process.env);
 
 await new Command("npm run invoke --")
   .description(
-    "Sends an event of API Gateway through the bundle of its function, on tables with the demo data, and prints what " +
-      "the function answers. The times in the event's body are moved to now, and assertions of the demo's clients are " +
+    "Sends an event of API Gateway through the bundle of its function, on tables with the demo data and the " +
+      "operations that events are about, and prints what the function answers. The times in the event's body are moved to now, and assertions of the demo's clients are " +
       "signed again.",
   )
   .argument(
@@ -41,6 +42,7 @@ async function invoke(path: string, faultName: string | undefined): Promise<void
   await withAssembly(async (assembly) => {
     const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
     try {
+      await storeSampleOperationsIn(service);
       console.log(JSON.stringify(await replay(service, read, fault), null, 2));
     } finally {
       await service.close();

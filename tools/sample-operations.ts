@@ -1,6 +1,17 @@
-import type { TableName } from "../../functions/areas.ts";
-import { itemOf, type Job, retentionSeconds } from "../../functions/population-density/delivery/job.ts";
-import { hashed } from "../../shared/hash.ts";
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import type { TableName } from "../functions/areas.ts";
+import {
+  cancelledByCaller,
+  itemOf,
+  type Job,
+  retentionSeconds,
+} from "../functions/population-density/delivery/job.ts";
+import { hashed } from "../shared/hash.ts";
+import { tableVariable } from "../shared/table.ts";
+import { embeddedCredentials } from "./local/servers/backing-server.ts";
+import type { LocalBackend } from "./local/service.ts";
+import { tableNamesIn } from "./local/store-environment.ts";
 
 /** The client in the requests of `events/` that are about an operation. */
 export const sampleClient = "1000";
@@ -18,6 +29,7 @@ const changes: Readonly<Record<number, Partial<Job>>> = {
   // Stay pending until they are cancelled: queued, and due only when their day is over.
   2: { queuedAt: Date.now(), notBefore: Date.now() + day, pendingSince: new Date().toISOString() },
   3: { queuedAt: Date.now(), notBefore: Date.now() + day, pendingSince: new Date().toISOString() },
+  4: { state: "cancelled", reason: cancelledByCaller },
 };
 
 /** Stores them for a client, as tokens name it. */
@@ -62,4 +74,16 @@ export async function storeSampleOperations(
     };
     await put("density-jobs", itemOf(job));
   }
+}
+
+/** Stores them in the tables of a local service, for the client of the events. */
+export async function storeSampleOperationsIn(service: LocalBackend): Promise<void> {
+  const names = tableNamesIn(service.template);
+  const credentials = embeddedCredentials;
+  const client = new DynamoDBClient({ region: "eu-west-1", credentials, endpoint: service.databaseEndpoint });
+  await storeSampleOperations((table, item) => {
+    const Item = marshall(item, { removeUndefinedValues: true });
+    return client.send(new PutItemCommand({ TableName: names[tableVariable({ name: table })], Item }));
+  });
+  client.destroy();
 }

@@ -14,11 +14,11 @@ import type { Endpoint } from "../../shared/endpoint.ts";
 import { hashed } from "../../shared/hash.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
+import { sampleClient, storeSampleOperations } from "../../tools/sample-operations.ts";
 import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { sampleClient, storeSampleOperations } from "../support/sample-operations.ts";
 import { countingServer } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { jwtBearer } from "../../functions/oauth2/rules.ts";
+import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { storeSampleOperations } from "../support/sample-operations.ts";
 import { goodRequests } from "../support/sample-requests.ts";
 import { demoKey } from "./test-client.ts";
 

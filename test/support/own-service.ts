@@ -16,10 +16,10 @@ import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts
 import { chosenPort } from "../../tools/local/servers/listening-server.ts";
 import { type LocalBackend, type LocalService, startLocalService } from "../../tools/local/service.ts";
 import { tableNamesIn } from "../../tools/local/store-environment.ts";
+import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { type Answer, answerOf } from "./client.ts";
 import { runs } from "./sample.ts";
-import { storeSampleOperations } from "./sample-operations.ts";
 import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 

@@ -17,9 +17,9 @@ import { type ListeningServer, listen } from "../../tools/local/servers/listenin
 import type { LocalService } from "../../tools/local/service.ts";
 import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { replay } from "../../tools/replay.ts";
+import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
-import { storeSampleOperations } from "./sample-operations.ts";
 import { uncached } from "./uncached.ts";
 
 /** What a test file can know of the service that all share. */

@@ -23,6 +23,14 @@ test("npm run invoke sends an event from another folder to the function of its r
   expect(JSON.parse(stdout)).toMatchObject({ statusCode: 200 });
 });
 
+test("npm run invoke prints the operation that was cancelled before, of an event that says so in its name", async () => {
+  const event = "events/population-density/cancel-operation.200-cancelled-before-by-alias.json";
+  const { stdout } = await invoke(event);
+
+  const { statusCode, body } = JSON.parse(stdout);
+  expect({ statusCode, ...JSON.parse(body) }).toMatchObject({ statusCode: 200, state: "CANCELLED" });
+});
+
 test.each([
   [[], "missing required argument 'file'"],
   [["none.json"], "none.json cannot be read: ENOENT, no such file or folder"],
