@@ -54,6 +54,29 @@ test("the terminal shows requests for a website's files only when they fail", ()
   ]);
 });
 
+test("the terminal shows no steps of the start before the service listens, but warnings and other text", () => {
+  let written = "";
+  let isListening = false;
+  const sink = readableLines({ write: (chunk) => (written += chunk) }, () => isListening);
+  const {
+    operation: _,
+    status: __,
+    ...step
+  } = { ...request, code: undefined, message: "step of a rotation" };
+  const write = (line: unknown) => sink.write(Buffer.from(`${JSON.stringify(line)}\n`));
+  for (const level of ["DEBUG", "INFO", "WARN"]) write({ ...step, level });
+  sink.write(Buffer.from("Debugger attached.\n"));
+  isListening = true;
+  write(step);
+
+  expect(written.split("\n")).toEqual([
+    "07:38:33  WARN  step of a rotation",
+    "Debugger attached.",
+    "07:38:33  INFO  step of a rotation",
+    "",
+  ]);
+});
+
 test.each([
   [{ isTTY: true }, {}, true],
   [{ isTTY: true }, { LOG_FORMAT: "json" }, false],

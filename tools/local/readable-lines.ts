@@ -26,16 +26,20 @@ export function isReadable(stream: { readonly isTTY?: boolean }, { LOG_FORMAT }:
 
 /**
  * Rewrites each JSON log line of the functions for people; other text is unchanged. Leaves out metrics, and pages and
- * assets that were served: a browser loads a dozen of them per page, among the requests that matter.
+ * assets that were served: a browser loads a dozen of them per page, among the requests that matter. Before the service
+ * listens, it leaves out what is no warning, too: steps of the start, such as the first signing key.
  */
-export function readableLines(to: LogSink): LogSink {
+export function readableLines(to: LogSink, isListening: () => boolean = () => true): LogSink {
   let begun = "";
   return {
     write: (chunk) => {
       const lines = (begun + Buffer.from(chunk as Uint8Array).toString()).split("\n");
       begun = lines.pop() ?? "";
       for (const line of lines) {
-        if (!isMetrics(line) && !isServedFile(line)) to.write(`${visibleText(readableLine(line))}\n`);
+        const isStep = !isListening() && isInformation(line);
+        if (isStep || isMetrics(line) || isServedFile(line)) continue;
+        to.write(`${visibleText(readableLine(line))}
+`);
       }
     },
   };
@@ -61,6 +65,10 @@ export function readableLine(line: string): string {
 function isMetrics(line: string): boolean {
   const parsed = jsonIn(line);
   return typeof parsed === "object" && parsed !== null && "_aws" in parsed && !("message" in parsed);
+}
+
+function isInformation(line: string): boolean {
+  return ["DEBUG", "INFO"].includes(logLine.safeParse(jsonIn(line)).data?.level ?? "");
 }
 
 const websiteOperations = new Set<string | undefined>(websites.map(({ operationId }) => operationId));

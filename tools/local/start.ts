@@ -83,7 +83,9 @@ async function serve(
   const port = await chosenPort(wanted);
   const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
-  const logs = isReadable(process.stderr, environment) ? readableLines(process.stderr) : process.stderr;
+  const logs = isReadable(process.stderr, environment)
+    ? readableLines(process.stderr, () => isListening)
+    : process.stderr;
   const assembly = making.then((made) => made.assembly);
   const limits = throttle ? { throttled: true, accountExecutions: defaultAccountExecutions } : {};
   const service = await startDemoService({
