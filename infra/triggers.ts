@@ -40,7 +40,8 @@ export function addTriggers(
   if (everyMinutes !== undefined) {
     new Rule(scope, `${constructName(id)}Schedule`, {
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-      // A failed run is not retried: the next one follows soon.
+      // EventBridge sends an event that Lambda does not take only once: the next one follows soon. A run that fails is
+      // one of Lambda's asynchronous invocations, which it makes twice more.
       targets: [new LambdaTarget(live, { retryAttempts: 0 })],
     });
   }

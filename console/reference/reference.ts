@@ -1,7 +1,6 @@
 /**
- * The reference: the API's document in three columns, with programs that have the token of the page's login. It takes 24
- * kB compressed. Scalar, Stoplight Elements and Redoc take 560 kB and more; Redoc and RapiDoc need inline styles, which
- * the page's policy refuses; none has programs with a typed client.
+ * The reference: the API's document in three columns, with programs that have the token of the page's login, all by the
+ * page's own elements and style sheet, so that its policy needs no exception.
  */
 import { Asking } from "../asking.ts";
 import { element, html } from "../dom.ts";

@@ -53,7 +53,7 @@ const commands: readonly ListedCommand[] = [
   },
   {
     usage: "verify [url]",
-    description: "check that a service answers as the contract says: text, JSON or JUnit",
+    description: "check that a service answers as the contract says: text, JSON, JUnit or HTML",
     load: async () => (await import("./verify.ts")).addVerify,
   },
   {
