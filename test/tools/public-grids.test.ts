@@ -386,10 +386,23 @@ describe("what is no number of people", () => {
       "pixel 2, 1 (column and row from 0) at 8.025 E, 46.985 N has 3.4028234663852886e+38 people, more than 5,000,000 per km²",
     ],
     ["an infinite number", [1, Number.POSITIVE_INFINITY, 3, 4, 5, 6], "pixel 1, 0 (column and row from 0)"],
+    [
+      "an infinite number below 0",
+      [1, 2, 3, 4, Number.NEGATIVE_INFINITY, 6],
+      "pixel 1, 1 (column and row from 0) at 8.015 E, 46.985 N has an infinite number of people (-Infinity). Was the no-data",
+    ],
     ["2147483647 as a Float32", [1, 2, 3, 2_147_483_648, 5, 6], "Was the no-data value lost?"],
   ])("a GeoTIFF with %s is refused before anything is stored", async (_, pixels, reason) => {
     await expect(importGrid(await grid(pixels, {}, "lost.tif"))).rejects.toThrow(reason);
     expect(await kindsIn(box)).toEqual([]);
+  });
+
+  test("a pixel of -Infinity is refused with --no-data nobody too, and is without data where that is the no-data value", async () => {
+    const pixels = [1, 2, 3, Number.NEGATIVE_INFINITY, 5, 6];
+    const nobody = importGrid(await grid(pixels, {}, "lost.tif"), { noData: "nobody", isDryRun: true });
+    await expect(nobody).rejects.toThrow("lost.tif: pixel 0, 1 (column and row from 0)");
+    const { remarks } = await importGrid(await grid(pixels, { noData: "-inf" }), { isDryRun: true });
+    expect(remarks[1]).toBe("1 of 6 pixels in the box has no data: 1 with the no-data value");
   });
 
   test("a pixel with 4,000,000 people per km² is read", async () => {

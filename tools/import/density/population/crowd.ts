@@ -34,7 +34,7 @@ function crowdInPixels({ longitudes, latitudes, people, nameOf }: PopulatedPixel
     const most = maxPeoplePerSquareKm * squareKm;
     for (let index = row * across; index < (row + 1) * across; index++) {
       const here = people[index] as number;
-      if (!(here > most)) continue;
+      if (!(here > most) && here !== Number.NEGATIVE_INFINITY) continue;
       const column = index % across;
       const middle = meanOf([longitudes[column] as number, longitudes[column + 1] as number]);
       return (
@@ -47,6 +47,7 @@ function crowdInPixels({ longitudes, latitudes, people, nameOf }: PopulatedPixel
 }
 
 function perSquareKm(people: number, squareKm: number): string {
+  if (!Number.isFinite(people)) return `an infinite number of people (${people})`;
   return (
     `${people} people, more than ${maxPeoplePerSquareKm.toLocaleString("en")} per km² (it has ${squareKm.toPrecision(3)} km²), ` +
     "which no city has"

@@ -25,7 +25,7 @@ export interface PopulatedPixels {
   readonly longitudes: Float64Array;
   /** Parallels in the order of the rows, from north to south or from south to north: one more than rows. */
   readonly latitudes: Float64Array;
-  /** Row by row, at least 0; NaN for a pixel without data. */
+  /** Row by row, at least 0; NaN for a pixel without data. What is infinite is no number of people (`crowdIn`). */
   readonly people: ArrayLike<number>;
   /** What a pixel is called in its file, by its index. */
   readonly nameOf?: (index: number) => string;

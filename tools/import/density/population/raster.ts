@@ -192,7 +192,7 @@ function peopleOf(
     const here = number * scale + offset;
     if (number === noData) found.noData++;
     else if (mask !== undefined && !((mask[at] as number) > 0)) found.hidden++;
-    else if (here >= 0) {
+    else if (here >= 0 || here === Number.NEGATIVE_INFINITY) {
       people[at] = here;
       continue;
     } else if (Number.isNaN(here)) found.nan++;
