@@ -418,13 +418,13 @@ describe("what is no number of people", () => {
       "an H3 cell with 6,000,000 people per km²",
       "h3",
       "h3,people\n881f8e2c1bfffff,5000000\n",
-      "the H3 cell at ",
+      "line 2: the H3 cell at ",
     ],
     [
       "a point with 1,000,000,001 people",
       "points",
-      "lat,lon,people\n46.99,8.01,1000000001\n",
-      "the point at 8.01 E, 46.99 N",
+      "lat,lon,people\n46.99,8.01,1000000000\n46.99,8.01,1000000001\n",
+      "line 3: the point at 8.01 E, 46.99 N has 1000000001 people: at most 1,000,000,000 are read",
     ],
   ] as const)("%s is refused", async (_, kind, content, reason) => {
     const path = await folder.write(`${kind}.csv`, content);

@@ -19,10 +19,17 @@ export function crowdIn(place: Place): string | undefined {
     const { longitudes, latitudes } = place.ring;
     const squareKm = Math.abs(areaOf({ xs: longitudes, ys: latitudes.map(areaFromEquator) }));
     if (place.people <= maxPeoplePerSquareKm * squareKm) return undefined;
-    return `the H3 cell ${at(meanOf(longitudes), meanOf(latitudes))} has ${perSquareKm(place.people, squareKm)}`;
+    return `${inLine(place.line)}the H3 cell ${at(meanOf(longitudes), meanOf(latitudes))} has ${perSquareKm(place.people, squareKm)}`;
   }
   if (place.people <= maxPeople) return undefined;
-  return `the point ${at(place.longitude, place.latitude)} has ${place.people} people: at most ${maxPeople.toLocaleString("en")} are read`;
+  return (
+    `${inLine(place.line)}the point ${at(place.longitude, place.latitude)} has ${place.people} people: ` +
+    `at most ${maxPeople.toLocaleString("en")} are read`
+  );
+}
+
+function inLine(line: number | undefined): string {
+  return line === undefined ? "" : `line ${line}: `;
 }
 
 function crowdInPixels({ longitudes, latitudes, people, nameOf }: PopulatedPixels): string | undefined {

@@ -3,7 +3,6 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { isValidCell } from "h3-js";
-import { maxPeople } from "../../../../functions/population-density/import/rows/row-check.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
@@ -17,14 +16,15 @@ import type { Place, PopulationFile } from "./places.ts";
  * @throws {ImportError} naming the bad rows by their line.
  */
 export function pointsOf(path: string, named: NamedColumns = {}): PopulationFile {
-  return rowsOf(path, named, ["latitude", "longitude", "people"], ({ latitude, longitude, people }) => {
+  return rowsOf(path, named, ["latitude", "longitude", "people"], (row) => {
+    const { latitude, longitude, people, line } = row;
     if (hasDecimalComma(latitude)) return `latitude: ${decimalPoint}`;
     if (hasDecimalComma(longitude)) return `longitude: ${decimalPoint}`;
     const [north, east] = [numberIn(latitude), numberIn(longitude)];
     if (east === undefined || Math.abs(east) > 180) return "longitude: must be from -180 to 180";
     if (north === undefined) return "latitude: must be from -90 to 90";
     if (Math.abs(north) > 90) return "latitude: must be from -90 to 90; latitude and longitude swapped?";
-    return { longitude: east, latitude: north, people };
+    return { longitude: east, latitude: north, people, line };
   });
 }
 
@@ -33,13 +33,16 @@ export function pointsOf(path: string, named: NamedColumns = {}): PopulationFile
  * @throws {ImportError} naming the bad rows by their line.
  */
 export function h3CellsOf(path: string, named: NamedColumns = {}): PopulationFile {
-  return rowsOf(path, named, ["h3", "people"], ({ h3, people }) => {
+  return rowsOf(path, named, ["h3", "people"], ({ h3, people, line }) => {
     if (!isValidCell(h3)) return "h3: must be an H3 cell, such as 871f9069bffffff";
-    return { ring: ringOf(h3), people };
+    return { ring: ringOf(h3), people, line };
   });
 }
 
-type Wanted = Readonly<Record<Exclude<Column, "people">, string>> & { readonly people: number };
+type Wanted = Readonly<Record<Exclude<Column, "people">, string>> & {
+  readonly people: number;
+  readonly line: number;
+};
 
 const rowsAtOnce = 4_096;
 
@@ -82,7 +85,7 @@ async function* rowsOf(
       }
       const value = (column: Column) => record[found?.[column] ?? -1] ?? "";
       const people = numberIn(value("people"));
-      if (people === undefined || people < 0 || people > maxPeople) {
+      if (people === undefined || people < 0) {
         const reason = hasDecimalComma(value("people")) ? decimalPoint : notPeople;
         problems.add(0, reason, info.lines, "people");
         continue;
@@ -93,6 +96,7 @@ async function* rowsOf(
         longitude: value("longitude"),
         h3: value("h3").trim().toLowerCase(),
         people,
+        line: info.lines,
       };
       const result = placeIn(row);
       if (typeof result === "string") problems.add(0, result, info.lines);
@@ -114,7 +118,7 @@ async function* rowsOf(
 
 const misquoted =
   'must have quotes around a whole field or none, and "" for a quote inside; the quotes of an earlier line may be open';
-const notPeople = `must be a number of people, from 0 to ${maxPeople}`;
+const notPeople = "must be a number of people, 0 or more";
 const decimalPoint = "must have a point before its decimals, and no comma";
 
 const separators = [",", ";", "\t", "|"];

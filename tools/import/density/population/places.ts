@@ -3,12 +3,16 @@ export interface PopulatedPoint {
   readonly longitude: number;
   readonly latitude: number;
   readonly people: number;
+  /** Of its file, counted from 1. */
+  readonly line?: number;
 }
 
 /** People who are spread evenly over a polygon. */
 export interface PopulatedPolygon {
   readonly ring: Ring;
   readonly people: number;
+  /** Of its file, counted from 1. */
+  readonly line?: number;
 }
 
 /**
