@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { writeArrayBuffer } from "geotiff";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { readJournal } from "../../functions/population-density/import/store/journal-store.ts";
 import { outputNames } from "../../infra/output-names.ts";
-import { pointsOf } from "../../tools/import/density/population/csv-rows.ts";
+import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
 import { curveOf } from "../../tools/import/density/population/curve.ts";
 import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
 import type { Place, PopulationFile } from "../../tools/import/density/population/places.ts";
@@ -66,6 +68,10 @@ describe("a file of residents", () => {
       "separators in a quoted name of a column",
       '"a;b;c;d;e",lat,lon,pop\r\n,47.1,8.2,10\r\n"e, f",47.2,8.3,2.5\r\n',
     ],
+    [
+      "separators at the end of rows, and not of the header",
+      "lat,lon,people\n47.1,8.2,10,\n47.2,8.3,2.5,,\n",
+    ],
     ["spaces, exponents and quotes", 'Lat | Lon |"people"\n 47.1 | 82e-1 |"10"\n4.72E1|8.3| 2.5 \n'],
     ["tabs and a mark of the byte order", "\ufeffy\tx\tvalue\n47.1\t8.2\t10\n47.2\t8.3\t2.5\n"],
   ])("ncs import population reads a file of residents with %s", async (_, content) => {
@@ -109,6 +115,11 @@ describe("a file of residents", () => {
       "has no column for people: name it people, population",
     ],
     ["a row that is too short", "lat,lon,people\n45,5\n", "line 2: has 2 fields, the header has 3"],
+    [
+      "a row that is too long",
+      "lat,lon,people\n47.1,8.2,10,\n47.1,8.2,10,,3\n",
+      "line 3: has 5 fields, the header has 3",
+    ],
     ["quotes that stay open", 'lat,lon,people\n"45,5,1\n', "line 2: must have quotes around a whole field"],
     [
       "a quote inside of a field",
@@ -147,6 +158,20 @@ describe("a file of residents", () => {
   ])("ncs import population refuses a file with %s", async (_, content, reason) => {
     await expect(all(pointsOf(await folder.write("bad.csv", content)))).rejects.toThrow(`bad.csv: ${reason}`);
   });
+});
+
+test("ncs import population reads an H3 cell as a 64-bit number in decimals like its hexadecimals, and refuses a rounded one", async () => {
+  const decimals = await folder.write("decimals.csv", "h3,people\n608541231454093311,10\n");
+  const hexadecimals = await folder.write("hexadecimals.csv", "h3,people\n871f9069bffffff,10\n");
+  const places = await all(h3CellsOf(decimals));
+  expect(places).toHaveLength(1);
+  expect(places).toEqual(await all(h3CellsOf(hexadecimals)));
+  for (const rounded of ["608541231454093300", "6.0854123145409331E+17"]) {
+    const file = await folder.write("rounded.csv", `h3,people\n${rounded},10\n`);
+    await expect(all(h3CellsOf(file))).rejects.toThrow(
+      "rounded.csv: line 2: h3: must be an H3 cell, such as 871f9069bffffff or 608541231454093311; decimals that were rounded",
+    );
+  }
 });
 
 test("ncs import population reads columns of other names where --column gives them", async () => {
@@ -208,6 +233,35 @@ describe("the command", () => {
       /\n1,500 people in the box, 7 outside; [1-9][\d,]* of [\d,]+ items changed in /,
     );
     expect(imported.stdout).toContain("\non the map: https://api.example.com/dev/#area=-70.");
+  });
+
+  test("ncs import population with --column reads the columns that it names, and ncs import replay reads them again", async () => {
+    const path = await folder.write(
+      "named/grid.csv",
+      "lon,breite,P20_POP,people\n-60.5505,-23.4005,1500,3\n-60.5505,-23.4005,20,3\n",
+    );
+    const args = ["population", path, "--kind", "points", "--bbox", "-60.56,-23.41,-60.55,-23.40"];
+    const columns = ["--column", "latitude=Breite", "--column", "people=P20_POP"];
+    const own = [...args, "--outputs", outputs, ...attribution];
+
+    expect(await runNcs(["import", ...own])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("grid.csv: has no column for latitude"),
+    });
+    expect(await runNcs(["import", ...own, "--column", "people"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("and a name, such as people=P20_POP"),
+    });
+    expect(await runNcs(["import", ...own, ...columns])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\n1,520 people in the box, 0 outside; "),
+    });
+    const number = (await readJournal()).at(-1)?.number;
+    const replay = ["replay", join(folder.path, "named"), "--first", String(number), "--outputs", outputs];
+    expect(await runNcs(["import", ...replay])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/ population, points\n1 imports made again, 0 of \d+ items changed in /),
+    });
   });
 
   test.each([

@@ -29,15 +29,25 @@ export function pointsOf(path: string, named: NamedColumns = {}): PopulationFile
 }
 
 /**
- * The people of a CSV with an H3 cell in each row.
+ * The people of a CSV with an H3 cell in each row: as H3 writes it, or as the same 64-bit number in decimals, as
+ * BigQuery and DuckDB have it.
  * @throws {ImportError} naming the bad rows by their line.
  */
 export function h3CellsOf(path: string, named: NamedColumns = {}): PopulationFile {
   return rowsOf(path, named, ["h3", "people"], ({ h3, people, line }) => {
-    if (!isValidCell(h3)) return "h3: must be an H3 cell, such as 871f9069bffffff";
-    return { ring: ringOf(h3), people, line };
+    const cell = decimalCell.test(h3) ? BigInt(h3).toString(16) : h3;
+    if (!isValidCell(cell)) {
+      const rounded = /^\d+(?:\.\d*)?e\+?\d+$|^\d{16,}/.test(h3)
+        ? "; decimals that were rounded, as in a spreadsheet, name none"
+        : "";
+      return `h3: must be an H3 cell, such as 871f9069bffffff or 608541231454093311${rounded}`;
+    }
+    return { ring: ringOf(cell), people, line };
   });
 }
+
+/** No cell has another number of decimals. In hexadecimals it has 15 digits. */
+const decimalCell = /^\d{18}$/;
 
 type Wanted = Readonly<Record<Exclude<Column, "people">, string>> & {
   readonly people: number;
@@ -79,7 +89,8 @@ async function* rowsOf(
         width = record.length;
         continue;
       }
-      if (record.length !== width) {
+      // Some programs end every row, but not the header, with a separator.
+      if (record.length < width || record.slice(width).some((field) => field !== "")) {
         problems.add(0, `has ${record.length} fields, the header has ${width}`, info.lines);
         continue;
       }
