@@ -2,6 +2,7 @@
 import { Asking } from "./asking.ts";
 import { demoSink } from "./demo.ts";
 import { announce, html } from "./dom.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { counted } from "./numbers.ts";
 import { panel } from "./panel.ts";
 import type { DensityRequest } from "./request/query.ts";
@@ -26,6 +27,12 @@ interface OperationPage {
   readonly nextPageToken?: string;
 }
 
+/** A request that starts an operation. */
+interface Delivery {
+  readonly address: string;
+  readonly body: object;
+}
+
 const path = "populationdensitydata/operations";
 
 /** How often the list is read again while it is open and something in it is pending. */
@@ -44,6 +51,7 @@ class OperationList {
   readonly #requests: () => readonly DensityRequest[] | undefined;
   readonly #asking = new Asking();
   readonly #list = html("div");
+  readonly #keys = new IdempotencyKeys();
   readonly #sink = html("input", {
     id: "sink",
     type: "url",
@@ -120,18 +128,27 @@ class OperationList {
   async #order(): Promise<void> {
     const requests = this.#requests();
     if (requests === undefined || !this.#hasSink()) return;
-    await this.#change(async (signal) => {
-      for (const request of requests) {
-        await post("populationdensitydata/retrieve", { ...request, sink: this.#sink.value }, signal);
-      }
-    });
+    const sink = this.#sink.value;
+    const address = "populationdensitydata/retrieve";
+    await this.#deliver(requests.map((request) => ({ address, body: { ...request, sink } })));
   }
 
   async #again(operationId: string): Promise<void> {
     if (!this.#hasSink()) return;
-    await this.#change((signal) =>
-      post(`${path}/${operationId}/redeliver`, { sink: this.#sink.value }, signal),
-    );
+    await this.#deliver([{ address: `${path}/${operationId}/redeliver`, body: { sink: this.#sink.value } }]);
+  }
+
+  /** Starts operations. They keep their keys until all of them are accepted: those that are sent again start nothing. */
+  async #deliver(deliveries: readonly Delivery[]): Promise<void> {
+    const wanted = JSON.stringify(deliveries);
+    const key = this.#keys.of(wanted);
+    await this.#change(async (signal) => {
+      for (const [index, { address, body }] of deliveries.entries()) {
+        const headers = { "idempotency-key": `${key}-${index}` };
+        await callApi(address, { method: "POST", headers, body: JSON.stringify(body), signal });
+      }
+      this.#keys.accepted(wanted);
+    });
   }
 
   async #cancel(operationId: string): Promise<void> {
@@ -158,10 +175,6 @@ class OperationList {
 async function readPage(signal: AbortSignal, pageToken?: string): Promise<OperationPage> {
   const query = new URLSearchParams(pageToken === undefined ? {} : { pageToken });
   return (await callApi(`${path}?${query}`, { signal })).json as OperationPage;
-}
-
-async function post(address: string, body: object, signal: AbortSignal): Promise<void> {
-  await callApi(address, { method: "POST", body: JSON.stringify(body), signal });
 }
 
 /** Why an operation failed, as a sentence; nothing for others. */

@@ -134,7 +134,8 @@ function setLogin(next: Login | undefined): void {
 export async function callApi(path: string, request: ApiRequest = {}): Promise<Answer> {
   const token = login?.token ?? "";
   try {
-    return await send(path, { ...request, headers: { authorization: `Bearer ${token}` } });
+    const headers = { ...request.headers, authorization: `Bearer ${token}` };
+    return await send(path, { ...request, headers });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) endSession(token);
     throw error;

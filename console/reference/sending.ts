@@ -2,6 +2,7 @@
 import { Asking } from "../asking.ts";
 import { announce, html } from "../dom.ts";
 import { fetchFrom } from "../http.ts";
+import { IdempotencyKeys } from "../idempotency-keys.ts";
 import { askForLogin } from "../login-dialog.ts";
 import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
 import { type Answer, successful } from "../whole-answer.ts";
@@ -27,6 +28,7 @@ export function sending(
 ) {
   const asking = new Asking();
   const shown = html("div");
+  const keys = new IdempotencyKeys();
   const buttons: HTMLButtonElement[] = [];
   let isSending = false;
   const markSending = (isSendingNow: boolean) => {
@@ -44,7 +46,7 @@ export function sending(
     const ask = async (signal: AbortSignal) => {
       markSending(true);
       try {
-        const sent = await sendDraft(draft, signal);
+        const sent = await sendDraft(draft, keys, signal);
         return { sent, elements: await show(sent) };
       } finally {
         markSending(false);
@@ -87,17 +89,28 @@ function sendButton(draft: Draft, action: string, attributes: { click?: () => vo
   return button;
 }
 
-async function sendDraft(draft: Draft, signal: AbortSignal): Promise<Sent> {
-  const { url, method, headers = {}, body } = snippetOf(draft, undefined);
+/** @param keys for operations that take one, where none was entered. */
+async function sendDraft(draft: Draft, keys: IdempotencyKeys, signal: AbortSignal): Promise<Sent> {
+  const request = snippetOf(draft, undefined);
+  const { url, method, headers = {}, body } = request;
+  const wanted = JSON.stringify(request);
+  const takesKey = draft.parameters.some(({ name }) => name === "Idempotency-Key");
   const start = performance.now();
   const answer = await (draft.isPublic ? fetchFrom : fetchWithToken)(url, {
     method,
-    headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      ...(takesKey ? { "Idempotency-Key": keys.of(wanted) } : {}),
+      ...headers,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal,
   });
   const milliseconds = Math.round(performance.now() - start);
-  return { ...(answer.ok ? successful(answer, draft.mediaTypes) : answer), milliseconds };
+  if (!answer.ok) return { ...answer, milliseconds };
+  const accepted = successful(answer, draft.mediaTypes);
+  keys.accepted(wanted);
+  return { ...accepted, milliseconds };
 }
 
 /** The ids in a body, or in the first member of a list in it. */

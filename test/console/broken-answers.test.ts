@@ -1,6 +1,7 @@
 /** The page behind a proxy that cuts answers at half, in a real browser, for `npm run test:all`. */
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { acceptingSinkPath } from "../../shared/sandbox/sinks.ts";
 import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
 import {
   type ConsolePage,
@@ -81,6 +82,55 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
     expectNoUncaught(map);
   });
 
+  test("a delivery whose acceptance is cut is started once, also when it is tried again", async () => {
+    const { page } = map;
+    const panel = page.locator("details", { hasText: "Your operations" });
+    if ((await panel.getAttribute("open")) === null) await page.getByText("Your operations").click();
+    const before = await operationsIn(page);
+    const cutAndTryAgain = async (name: string, path: string) => {
+      proxy.damage("cut", path);
+      await panel.getByRole("button", { name }).first().click();
+      await panel.getByText(brokenOff).waitFor();
+      await tryAgain(panel);
+      await panel.locator(".problem").waitFor({ state: "detached" });
+    };
+
+    await cutAndTryAgain("Deliver to this sink", "/retrieve");
+    await panel.locator("li", { hasText: "DELIVERED" }).first().waitFor();
+    const ordered = await operationsIn(page);
+    await cutAndTryAgain("Deliver again", "/redeliver");
+    await expect.poll(() => operationsIn(page)).toBe(ordered + 1);
+
+    expect(ordered).toBe(before + 1);
+    expectNoUncaught(map);
+  });
+
+  test("a request with a sink that is sent from the reference, cut, and sent again starts one operation", async () => {
+    const opened = await openConsole(used.browser, `${proxy.url}/reference`);
+    const { page } = opened;
+    const operation = page.locator("#retrievePopulationDensity");
+    await operation.waitFor();
+    await page.click("#account button");
+    await logIn(page);
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    const before = await operationsIn(page);
+    const body = operation.getByLabel("Body");
+    await operation.getByText("Change the request").click();
+    const sink = `${used.service.url}${acceptingSinkPath}`;
+    await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), sink }));
+    proxy.damage("cut", "/retrieve");
+
+    await operation.getByRole("button", { name: "Send" }).last().click();
+    await operation.getByText(brokenOff).waitFor();
+    proxy.damage();
+    await operation.getByRole("button", { name: "Send" }).last().click();
+    await operation.locator(".live .status.ok").waitFor();
+
+    await expect.poll(() => operationsIn(page)).toBe(before + 1);
+    expectNoUncaught(opened);
+    await page.context().close();
+  });
+
   test("the reference whose document is cut says so, is there once it is tried again, and says so of a response", async () => {
     proxy.damage("cut", "/openapi.json");
     const opened = await openConsole(used.browser, `${proxy.url}/reference`);
@@ -107,6 +157,16 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
     await place.getByRole("button", { name: "Try again" }).click();
   }
 });
+
+/** The number of operations that the login of the page has. */
+async function operationsIn(page: Page): Promise<number> {
+  return await page.evaluate(`(async () => {
+    const { token } = JSON.parse(Object.values(sessionStorage)[0]);
+    const headers = { authorization: "Bearer " + token };
+    const response = await fetch("populationdensitydata/operations", { headers });
+    return (await response.json()).operations.length;
+  })()`);
+}
 
 /** Expects no error but those of the browser's that it names itself, of answers that did not arrive. */
 function expectNoUncaught({ problems }: ConsolePage): void {
