@@ -184,22 +184,22 @@ function failureNote({ failureReason = "" }: Operation): HTMLElement | false {
     ATTEMPTS_EXHAUSTED: "The sink took the answer at no attempt.",
     TIME_OVER: "The answer could not be delivered within a day.",
     TOKEN_EXPIRED: "The access token for the sink had expired.",
-    POSSIBLY_DELIVERED: "The sink may have the answer: it got all of it, and did not say so.",
+    POSSIBLY_DELIVERED: "The sink was sent the whole answer, and did not say whether it has it.",
   };
   const sentence = sentences[failureReason];
   return sentence !== undefined && html("span", { class: "note" }, sentence);
 }
 
 /** The attempts so far, why the last one failed, and when the next one is: `2 attempts, 404 from the sink`. */
-function attemptText({ attempts, lastAttempt = {}, nextAttemptAt }: Operation): string {
-  const { outcome, httpStatus } = lastAttempt;
+function attemptText({ attempts, lastAttempt = {}, nextAttemptAt, failureReason }: Operation): string {
+  const { outcome = "", httpStatus } = lastAttempt;
   const reasons: Readonly<Record<string, string>> = {
     FAILED: httpStatus === undefined ? "the sink did not answer" : `${httpStatus} from the sink`,
     REFUSED: httpStatus === undefined ? "the sink was refused" : `${httpStatus} from the sink`,
     NOT_COMPUTED: "the answer could not be computed",
   };
   const next = nextAttemptAt === undefined ? undefined : `next ${timeLabel(new Date(nextAttemptAt))}`;
-  return [counted(attempts, "attempt"), reasons[outcome ?? ""], next]
-    .filter((part) => part !== undefined)
-    .join(", ");
+  // What is also why the operation failed is a sentence of its own.
+  const reason = outcome === failureReason ? undefined : reasons[outcome];
+  return [counted(attempts, "attempt"), reason, next].filter((part) => part !== undefined).join(", ");
 }

@@ -129,6 +129,25 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
+  test("an operation that failed because its answer could not be computed says so once", async () => {
+    const { page } = map;
+    const failed = { state: "FAILED", attempts: 1, lastAttempt: { outcome: "NOT_COMPUTED" } };
+    const listed = { operationId: "1", requestedAt: new Date().toISOString(), cells: 9, intervals: 2 };
+    const operations = [{ ...listed, ...failed, failureReason: "NOT_COMPUTED" }];
+    await page.route(/\/operations\b/, (route) => route.fulfill({ json: { operations } }), { times: 1 });
+    const panel = page.locator("details", { hasText: "Your operations" });
+    if ((await panel.getAttribute("open")) !== null) await page.getByText("Your operations").click();
+
+    await page.getByText("Your operations").click();
+
+    const item = panel.locator("li", { hasText: "FAILED" });
+    await item.waitFor();
+    expect((await item.locator(".note").allTextContents()).join("; ")).toBe(
+      "9 cells × 2 hours, 1 attempt; The answer could not be computed.",
+    );
+    expectNoProblems(map);
+  });
+
   test("the map downloads the cells of an hour as GeoJSON with plain numbers, and its picture as PNG", async () => {
     const { page } = map;
     const download = async (name: string) => {
