@@ -1,6 +1,6 @@
 /** The console in a real browser, for tests. */
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../support/chromium.ts";
@@ -111,9 +111,11 @@ export async function openForm(page: Page): Promise<void> {
 
 /** Submits the form, and waits until the answer is drawn. */
 export async function showDensities(page: Page): Promise<AnswerBody> {
-  const isAnswer = (response: Response) => response.url().endsWith("/populationdensitydata/retrieve");
-  const [answer] = await Promise.all([page.waitForResponse(isAnswer), submit(page)]);
-  const body = (await answer.json()) as AnswerBody;
+  const isAnswered = (request: Request) => request.url().endsWith("/populationdensitydata/retrieve");
+  // A request that the page made by itself, and that the submission ends, has a response and never finishes.
+  const answered = page.waitForEvent("requestfinished", isAnswered);
+  const [request] = await Promise.all([answered, submit(page)]);
+  const body = (await (await request.response())?.json()) as AnswerBody;
   await cellsDrawn(page);
   return body;
 }
