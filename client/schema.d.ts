@@ -1644,7 +1644,7 @@ export interface components {
                 /** @description Boxes around the cells that were compared: west, south, east and north, like `bbox` of `coverage`. Of other regions the error is not known. Absent if no box was recorded. */
                 readonly regions?: readonly (readonly number[])[];
             }[];
-            /** @description How the latest observed days are, the latest first, at most 100, at the precision of the counts: more than coarser densities tell, and never of a cell below K. */
+            /** @description How the latest observed days are, the latest first, at most 100, at the precision of the counts: more than coarser densities tell, and never the people of a cell below K. */
             readonly quality: readonly {
                 /**
                  * Format: date

@@ -40,8 +40,8 @@ export function addTriggers(
   if (everyMinutes !== undefined) {
     new Rule(scope, `${constructName(id)}Schedule`, {
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-      // EventBridge sends an event that Lambda does not take only once: the next one follows soon. A run that fails is
-      // one of Lambda's asynchronous invocations, which it makes twice more.
+      // An event that Lambda refuses is not sent again, as the next one follows soon. Lambda itself repeats a run that
+      // fails, twice.
       targets: [new LambdaTarget(live, { retryAttempts: 0 })],
     });
   }

@@ -26,11 +26,15 @@ export async function writeOut(
     if (there !== undefined && !there.isFile) return await writeFile(file, content, options);
     // Takes the name: nobody else can then.
     if (options.flag === "wx") await (await open(file, "wx", options.mode)).close();
+    const discard = () => rmSync(file, { force: true });
+    if (options.flag === "wx") process.once("exit", discard);
     try {
       await replace(there?.path ?? file, content, options.mode ?? there?.mode);
     } catch (error) {
-      if (options.flag === "wx") await rm(file, { force: true });
+      if (options.flag === "wx") discard();
       throw error;
+    } finally {
+      process.off("exit", discard);
     }
   });
 }

@@ -5,6 +5,7 @@ import { type Jwks, jwks } from "./key-set.ts";
 export const fetchTimeoutMilliseconds = 2_000;
 const maximumBytes = 256 * 1024;
 
+/** Some firewalls refuse a request without a `User-Agent`, and `fetch` sends this one. */
 const headers = { accept: "application/jwk-set+json, application/json", "user-agent": "node" };
 
 /**

@@ -141,13 +141,13 @@ export class KeySet {
       return await onFailure(error);
     }
     const { usable, unusable } = divided(fetched.keys);
-    const isKnown = unusable.every((name) => this.#unusable.includes(name));
+    const found = unusable.filter((name) => !this.#unusable.includes(name));
     this.#keys = usable;
     this.#unusable = unusable;
     this.#fetchedAt = now;
     this.#askedAt = now;
     this.#failed = false;
-    if (!isKnown) await onUnusable(unusable);
+    if (found.length > 0) await onUnusable(found);
   }
 }
 

@@ -1,4 +1,3 @@
-import { styleText } from "node:util";
 import type { Command } from "commander";
 import type { DataSet } from "../../functions/population-density/tiles/data-set.ts";
 import type { ToldQuality } from "../../functions/population-density/tiles/quality.ts";
@@ -48,12 +47,7 @@ function judgedDays(days: readonly ToldQuality[]): string[] {
   const lines = alignedRows([["day", "hours", "people", "cells", "suppressed", "judgement"], ...rows]);
   return lines.flatMap((line, index) => {
     const findings = days[index - 1]?.findings ?? [];
-    const isCritical = findings.some(({ level }) => level === "critical");
-    const style = index === 0 ? "bold" : isCritical ? "red" : findings.length > 0 ? "yellow" : "green";
-    return [
-      styleText(style, line, { stream: process.stdout }),
-      ...findings.map(({ code, level, text }) => `            ${level} ${code}: ${text}`),
-    ];
+    return [line, ...findings.map(({ code, level, text }) => `            ${level} ${code}: ${text}`)];
   });
 }
 

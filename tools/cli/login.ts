@@ -109,13 +109,13 @@ export async function tokenOf(url: string, login: Login): Promise<string> {
  * @throws {Error} that says what to set when nothing answers.
  */
 export async function send(url: string, request: RequestInit): Promise<Response> {
+  const call = new AbortController();
+  const timer = setTimeout(() => call.abort(), callMilliseconds).unref();
   try {
-    return await fetch(url, {
-      ...request,
-      redirect: "manual",
-      signal: AbortSignal.timeout(callMilliseconds),
-    });
+    return await fetch(url, { ...request, redirect: "manual", signal: call.signal });
   } catch (error) {
+    // `fetch` of Node.js may leave a body whose abort, after it has rejected the headers, would end the process.
+    clearTimeout(timer);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code =
       cause instanceof Error && "code" in cause ? cause.code : cause instanceof Error ? cause.name : "";

@@ -27,6 +27,7 @@ export const demoSources = [
   "tools/import",
   "tools/local/import-data.ts",
   "tools/aws",
+  "tools/write-out.ts",
   // They define the format of the saved items.
   "tools/local/demo-tables.ts",
   "tools/local/servers/table-copy.ts",

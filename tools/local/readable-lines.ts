@@ -38,8 +38,7 @@ export function readableLines(to: LogSink, isListening: () => boolean = () => tr
       for (const line of lines) {
         const isStep = !isListening() && isInformation(line);
         if (isStep || isMetrics(line) || isServedFile(line)) continue;
-        to.write(`${visibleText(readableLine(line))}
-`);
+        to.write(`${visibleText(readableLine(line))}\n`);
       }
     },
   };

@@ -117,11 +117,13 @@ async function serve(
 }
 
 /** What ends the service: it would answer 503 to everything that is to be stored. */
+/** What LevelDB says of a disk that takes no more. */
+const isOfDisk = /no space left|disk quota|ENOSPC|EDQUOT/i;
+
 function whyBroken(kept: KeptState | undefined, { message }: Error): string {
-  return kept === undefined
-    ? `An embedded server has ended: ${message}`
-    : `--keep: ${kept.folder} can no longer be written (${message}). Make room there and start again: what was ` +
-        "acknowledged is kept";
+  if (kept === undefined) return `An embedded server has ended: ${message}`;
+  const advice = isOfDisk.test(message) ? "Make room there and start again" : "Start again";
+  return `--keep: what is in ${kept.folder} can no longer be used (${message}). ${advice}: what was acknowledged is kept`;
 }
 
 function whatIsKept({ folder, firstStart }: KeptState, data: string): string {

@@ -224,7 +224,7 @@ const capabilities = z
       z.meta({
         description:
           "How the latest observed days are, the latest first, at most 100, at the precision of the counts: more than " +
-          "coarser densities tell, and never of a cell below K.",
+          "coarser densities tell, and never the people of a cell below K.",
       }),
     ),
     provenance: z
