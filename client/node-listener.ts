@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 
 /**
  * Turns a handler of standard requests, such as a receiver, into a listener for `createServer` of `node:http`, and for
- * frameworks that pass on its requests, such as Express and Fastify. A request that is cut off gets no response: its
- * connection is closed.
+ * frameworks that pass on its requests, such as Express and Fastify. A request that is cut off, or is none of a URL and
+ * a method that `fetch` knows, gets no response: its connection is closed.
  *
  *     createServer(nodeListener(receive)).listen(8081);
  *     app.post("/deliveries", nodeListener(receive)); // Express, before its body parsers
@@ -18,31 +18,37 @@ export function nodeListener(
 ): (message: IncomingMessage, reply: ServerResponse) => Promise<void> {
   let hasThrown = false;
   return async (message, reply) => {
-    const request = requestOf(message);
-    if (request === undefined) {
-      reply.writeHead(500).end();
-      if (hasThrown) return;
-      hasThrown = true;
-      throw new Error("the body was read before: mount the receiver before body parsers");
-    }
     try {
-      const response = await handle(request);
-      reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+      const request = requestOf(message);
+      if (request !== undefined) {
+        const response = await handle(request);
+        reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+        return;
+      }
     } catch {
       reply.destroy();
+      return;
     }
+    reply.writeHead(500).end();
+    if (hasThrown) return;
+    hasThrown = true;
+    throw new Error("the body was read before: mount the receiver before body parsers");
   };
 }
 
-/** Undefined if the body was read, and its bytes are lost. */
+/**
+ * Undefined if the body was read, and its bytes are lost.
+ * @throws {TypeError} for what is no request of `fetch`.
+ */
 function requestOf(message: IncomingMessage): Request | undefined {
   const { method = "GET", url = "/" } = message;
   const headers = new Headers();
   for (const [name, value] of Object.entries(message.headers))
     if (typeof value === "string") headers.set(name, value);
   const address = new URL(url, "http://receiver.invalid");
-  if (method === "GET" || method === "HEAD") return new Request(address, { method, headers });
-  if (!message.readableDidRead) {
+  if (!hasBody(message) || method === "GET" || method === "HEAD")
+    return new Request(address, { method, headers });
+  if (!message.readableDidRead && message.readableEncoding === null) {
     const body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
     return new Request(address, { method, headers, body, duplex: "half" } as RequestInit);
   }
@@ -51,6 +57,10 @@ function requestOf(message: IncomingMessage): Request | undefined {
   // Parsers leave the header when they decompress.
   if (!isGzip(body)) headers.delete("content-encoding");
   return new Request(address, { method, headers, body } as RequestInit);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 /** JSON never begins with these two bytes. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -106,6 +107,37 @@ test("a receiver in Express behind express.json answers 500, and throws once tha
   expect(statuses).toEqual([500, 500, 500]);
   expect(errors).toEqual(["the body was read before: mount the receiver before body parsers"]);
   expect(stored).toEqual([]);
+});
+
+test.each(["POST // HTTP/1.1", "GET // HTTP/1.1", "TRACE / HTTP/1.1"])(
+  "a receiver closes the connection of a stranger who sends %s, and goes on",
+  async (line) => {
+    const { url, errors } = await receiverBehind();
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.end(`${line}\r\nhost: x\r\ncontent-length: 2\r\n\r\nhi`);
+    expect(await socket.toArray()).toEqual([]);
+
+    expect(await send(url, delivery())).toBe(204);
+    expect(errors).toEqual([]);
+  },
+);
+
+test.each([
+  ["express.json", express.json()],
+  ["express.raw", express.raw(json)],
+  ["express.text", express.text(json)],
+])("a receiver behind %s answers a delivery without a body with 400", async (_, parser) => {
+  const { url, errors } = await receiverBehind(parser);
+  const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+  expect((await fetch(url, { method: "POST", headers })).status).toBe(400);
+  expect(errors).toEqual([]);
+});
+
+test("a receiver behind a handler that has the body decoded answers 500, and throws what to change", async () => {
+  const { url, errors } = await receiverBehind((message, _, next) => next(void message.setEncoding("utf8")));
+  expect(await send(url, delivery())).toBe(500);
+  expect(errors).toEqual(["the body was read before: mount the receiver before body parsers"]);
 });
 
 const programs = fencesIn("docs/deliveries.md").flatMap(({ marks, text }) => {
