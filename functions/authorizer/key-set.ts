@@ -16,6 +16,9 @@ export const jwks = z.object({ keys: z.array(z.unknown()) });
 /** A JSON Web Key Set. */
 export type Jwks = z.infer<typeof jwks>;
 
+/** Members of a set that are looked at: to find out that a key is unusable can take a millisecond. */
+const maxKeys = 1_000;
+
 /** Different keys that may have made one signature and are tried; the others are not. */
 const maxTriedKeys = 5;
 
@@ -140,7 +143,7 @@ export class KeySet {
       this.#failed = true;
       return await onFailure(error);
     }
-    const { usable, unusable } = divided(fetched.keys);
+    const { usable, unusable } = divided(fetched.keys.slice(0, maxKeys));
     const found = unusable.filter((name) => !this.#unusable.includes(name));
     this.#keys = usable;
     this.#unusable = unusable;

@@ -19,6 +19,8 @@ export async function readDocument(
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once("response", resolve);
       request.on("error", reject);
+      // Without an error where the server has switched protocols.
+      request.once("close", () => reject(new AttemptAborted("CLOSED")));
       request.end();
     });
     if (response.statusCode !== 200) throw new AttemptAborted(`STATUS_${response.statusCode}`);

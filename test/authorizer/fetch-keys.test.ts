@@ -47,6 +47,8 @@ const refused: Record<string, RequestListener> = {
     response.end(JSON.stringify({ keys: [jwk] }));
   },
   "a connection that is cut": (request) => void request.socket.destroy(),
+  "another protocol than HTTP": ({ socket }) =>
+    void socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"),
 };
 
 test.each(Object.entries(refused))("the authorizer rejects %s and does not ask again", async (_, answer) => {
