@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { jsonIn } from "./json-text.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** npm's report, version 2. What a package is affected by is an advisory, or the name of a package that it needs. */
 const auditReport = z.object({
@@ -44,12 +45,14 @@ if (!report.success) {
   process.exit(2);
 }
 const findings = Object.entries(report.data.vulnerabilities).flatMap(([name, { range, via }]) =>
-  via.flatMap((one) =>
-    typeof one === "string" ? [] : `${one.severity}: ${name} ${range}: ${one.title} (${one.url})`,
+  via.map((one) =>
+    typeof one === "string"
+      ? `${name} ${range}: needs ${one}`
+      : `${one.severity}: ${name} ${range}: ${one.title} (${one.url})`,
   ),
 );
 if (findings.length > 0) {
-  console.error(findings.join("\n"));
+  console.error(visibleText(findings.join("\n")));
   process.exit(1);
 }
 console.log("no advisory of what functions and pages contain");
