@@ -4,13 +4,14 @@ import { callerErrors } from "../../../shared/errors.ts";
 import { described } from "../../../shared/schemas.ts";
 import { idempotencyKey, sink, sinkCredential } from "../../../shared/sink-schemas.ts";
 
-const failureReasons = [
-  "NOT_COMPUTED",
-  "ATTEMPTS_EXHAUSTED",
-  "TIME_OVER",
-  "TOKEN_EXPIRED",
-  "POSSIBLY_DELIVERED",
-] as const;
+/** All that callers are told of why an operation failed, by what its job has. */
+export const failureReasons = {
+  "not computed": "NOT_COMPUTED",
+  "attempts exhausted": "ATTEMPTS_EXHAUSTED",
+  "time over": "TIME_OVER",
+  "token expired": "TOKEN_EXPIRED",
+  "possibly delivered": "POSSIBLY_DELIVERED",
+} as const;
 
 const states = ["PENDING", "DELIVERED", "REFUSED", "FAILED", "CANCELLED"] as const;
 

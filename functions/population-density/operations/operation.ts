@@ -2,7 +2,7 @@ import { hashed } from "../../../shared/hash.ts";
 import { answerTime, deadlineOf, failureReasonOf, type Job } from "../delivery/job.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { sizeOf } from "../query/size.ts";
-import type { Operation } from "./contract.ts";
+import { failureReasons, type Operation } from "./contract.ts";
 
 /** Whether a caller may see a job: it is the caller's, was accepted, and its day has not ended. */
 export function isVisible(job: Job, client: string, now: Date): boolean {
@@ -14,14 +14,6 @@ const outcomes = {
   refused: "REFUSED",
   failed: "FAILED",
   "not computed": "NOT_COMPUTED",
-} as const;
-
-const reasons = {
-  "not computed": "NOT_COMPUTED",
-  "attempts exhausted": "ATTEMPTS_EXHAUSTED",
-  "time over": "TIME_OVER",
-  "token expired": "TOKEN_EXPIRED",
-  "possibly delivered": "POSSIBLY_DELIVERED",
 } as const;
 
 /** A visible job as its caller sees it: nothing of its area, its sink and its credential. */
@@ -43,7 +35,7 @@ export function operationOf(job: Job): Operation {
     ...(lastAttempt === undefined ? {} : { lastAttempt: attemptOf(lastAttempt) }),
     ...(isDue ? { nextAttemptAt: isoTime(notBefore) } : {}),
     possiblyDelivered: isPossiblyDelivered(job),
-    ...(reason === undefined ? {} : { failureReason: reasons[reason] }),
+    ...(reason === undefined ? {} : { failureReason: failureReasons[reason] }),
   };
 }
 

@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { retrievePopulationDensity } from "../../../functions/population-density/contract.ts";
 import {
   cancelOperation,
+  failureReasons,
   listOperations,
   readOperation,
   redeliverOperation,
@@ -123,6 +125,13 @@ describe("an operation that failed", () => {
     const operation = await operationOf(operationId);
     expect(operation.state).toBe("FAILED");
     expect(operation.failureReason).toBe(failureReason);
+  });
+
+  test("docs/deliveries.md has a row for each failureReason, and no other", () => {
+    const document = readFileSync("docs/deliveries.md", "utf8");
+    const [, table = ""] = /^\| `failureReason` .*\n.*\n((?:\|.*\n)+)/m.exec(document) ?? [];
+    const named = Array.from(table.matchAll(/^\| `(\w+)`/gm), ([, name]) => name);
+    expect(named).toEqual(Object.values(failureReasons));
   });
 
   test("an operation whose token expires between two attempts is TOKEN_EXPIRED", async () => {
