@@ -21,6 +21,9 @@ export interface GeohashList {
 /** Longer geohashes are cut: a cell of this length is 5 m wide. */
 const maxLength = 9;
 
+/** A longer word is no geohash, such as a geometry in hexadecimal digits: a cell of this length is 4 cm wide. */
+const longestWord = 12;
+
 /**
  * So much are polygons smaller than their cells at each edge, in degrees: an area is rounded to 6 decimals, and must
  * not touch the neighbours by that.
@@ -32,15 +35,15 @@ const geohash = /^[0-9b-hjkmnp-z]+$/i;
 /**
  * Reads a list of geohashes, in any case, separated by spaces, commas, semicolons, lines or quotes.
  * @returns undefined for a text that is none: a word has other characters than letters and digits, less than half of
- * them are geohashes, or none has a letter.
+ * them are geohashes of at most 12 characters, or none of these has a letter.
  * @throws {Error} where they are too many.
  */
 export function parseGeohashes(text: string): GeohashList | undefined {
   const words = [...new Set(text.split(/[\s,;|"'[\]]+/).filter((word) => word !== ""))];
-  const good = words.filter((word) => geohash.test(word));
+  const good = words.filter((word) => geohash.test(word) && word.length <= longestWord);
   const isList = words.every((word) => /^[0-9a-z]+$/i.test(word)) && good.some((word) => /[a-z]/i.test(word));
   if (!isList || good.length < words.length / 2) return undefined;
-  const bad = words.filter((word) => !geohash.test(word));
+  const bad = words.filter((word) => !good.includes(word));
   const long = good.filter((word) => word.length > maxLength);
   const cells = ofOneLength(new Set(good.map((word) => word.toLowerCase().slice(0, maxLength))));
   return {
