@@ -16,8 +16,8 @@ forgetAwsAccount(process.env);
 await new Command("npm run invoke --")
   .description(
     "Sends an event of API Gateway through the bundle of its function, on tables with the demo data and the " +
-      "operations that events are about, and prints what the function answers. The times in the event's body are moved to now, and assertions of the demo's clients are " +
-      "signed again.",
+      "operations that events are about, and prints what the function answers. The times in the event's body are " +
+      "moved to now, and assertions of the demo's clients are signed again.",
   )
   .argument(
     "<file>",

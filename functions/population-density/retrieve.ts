@@ -27,8 +27,7 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
 
   const query = parseDensityRequest(body, now);
   if ("code" in query) throw refuse(query.code, query);
-  if (sink !== undefined)
-    (await import("./operations/accept-operation.ts")).checkToken(body.sinkCredential, now);
+  if (sink !== undefined) (await operations()).checkToken(body.sinkCredential, now);
   const size = supportedSize(query, serviceLimits(), sink !== undefined);
   if ("code" in size) throw refuse(size.code, size);
   if (format === undefined) {
@@ -42,11 +41,14 @@ export const handler = serveStreamed(retrievePopulationDensity, async (request) 
 
 type DensityRequest = Request<typeof retrievePopulationDensity>;
 
+/** Loaded for requests with a sink alone: an answer at once starts sooner without it. */
+const operations = () => import("./operations/accept-operation.ts");
+
 /** Replies with the operation of an earlier request with the same `Idempotency-Key`; undefined if there is none. */
 async function replyToRepetition(request: DensityRequest, sink: string): Promise<Reply | undefined> {
   const keyed = keyedRequest(request);
   if (keyed.idempotencyKey === undefined) return undefined;
-  const { earlierOperation } = await import("./operations/accept-operation.ts");
+  const { earlierOperation } = await operations();
   const operationId = await earlierOperation(keyed, { ...request.body, sink }, undefined, request.signal);
   return operationId === undefined ? undefined : await replyWithOperation(request, operationId);
 }
@@ -83,7 +85,7 @@ async function answerAtOnce(
 
 /** Accepts an operation that delivers the answer to a sink. */
 async function deliverToSink(request: DensityRequest, sink: string, size: QuerySize): Promise<Reply> {
-  const { acceptOperation, checkIdempotencyKey } = await import("./operations/accept-operation.ts");
+  const { acceptOperation, checkIdempotencyKey } = await operations();
   const { body, correlator, signal } = request;
   const keyed = keyedRequest(request);
   checkIdempotencyKey(keyed.idempotencyKey);
@@ -93,7 +95,7 @@ async function deliverToSink(request: DensityRequest, sink: string, size: QueryS
 }
 
 async function replyWithOperation(request: DensityRequest, operationId: string): Promise<Reply> {
-  const { operationAddress } = await import("./operations/accept-operation.ts");
+  const { operationAddress } = await operations();
   return request.reply(202, { operationId }, { location: operationAddress(request, operationId) });
 }
 

@@ -11,7 +11,7 @@ interface Found {
   readonly file: number;
   readonly column: string | undefined;
   readonly reason: string;
-  /** Of the first of them. */
+  /** Line of the first of them. */
   readonly line: number | undefined;
   count: number;
 }

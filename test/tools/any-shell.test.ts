@@ -6,7 +6,7 @@ import { useOwnFolder } from "../support/own-folder.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 
 const folder = useOwnFolder();
-/** Of another account: its profile is not there, and no local server can follow its settings. */
+/** Variables of another account: its profile is not there, and no local server can follow its settings. */
 let shell: NodeJS.ProcessEnv;
 let service: OwnService;
 let local: readonly string[];

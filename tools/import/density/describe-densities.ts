@@ -72,7 +72,7 @@ function countedText(imports: readonly ImportOptions[]): string {
         ]
       : []),
     ...(imports.length === 0
-      ? ["No import of files is recorded: the numbers are of a model, and nobody was counted."]
+      ? ["No import of files is recorded: who was counted is not known, and the numbers may be of a model."]
       : []),
   ].join(" ");
 }
