@@ -51,7 +51,9 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   try {
     const isReplay = order.replay !== undefined;
     const newestDay = order.typical ? undefined : whole.days.at(-1)?.date;
-    await recordPublishing({ ...storageOf(order), calendar: whole.calendar }, newestDay, isReplay);
+    const { replacesTimeZone } = order.calendar ?? {};
+    const publishing = { ...storageOf(order), calendar: whole.calendar, replacesTimeZone };
+    await recordPublishing(publishing, newestDay, isReplay);
     if (!isReplay) await addToJournal(order, whole, judged);
     for (const day of whole.days) await beginDay(order, whole.precision, day);
   } catch (error) {

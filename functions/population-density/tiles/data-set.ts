@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type Box, boxAround } from "../cover/box.ts";
 import { mergedOutline, type Outline } from "../cover/outline.ts";
 import { comparedDay, type ImportedDay, withComparisons } from "./forecast-error.ts";
-import { type TypicalCalendar, typicalCalendar } from "./typical-calendar.ts";
+import { refusalOfChange, type TypicalCalendar, typicalCalendar } from "./typical-calendar.ts";
 
 const text = z.string().check(z.minLength(1), z.maxLength(200));
 
@@ -82,17 +82,21 @@ export interface Publishing {
   readonly precisions: readonly number[];
   /** What typical weekdays follow from now on; if absent, what they have followed. */
   readonly calendar?: TypicalCalendar | undefined;
+  /** Whether the calendar may have another time zone than what is stored. */
+  readonly replacesTimeZone?: boolean | undefined;
 }
 
 /**
  * Why an import must not add to what is stored: callers were promised a larger K, or would be answered from
- * tiles of a precision that the import leaves as they are.
+ * tiles of a precision that the import leaves as they are, or its calendar has another time zone.
  * @returns undefined if it may.
  */
 export function refusalOf(
   stored: DataSet | undefined,
-  { threshold, precisions }: Publishing,
+  { threshold, precisions, calendar, replacesTimeZone }: Publishing,
 ): string | undefined {
+  const ofZone = refusalOfChange(stored?.calendar, { timeZone: calendar?.timeZone, replacesTimeZone });
+  if (ofZone !== undefined) return ofZone;
   const promised = Math.max(0, ...(stored?.thresholds ?? []).map(({ threshold: each }) => each));
   if (threshold < promised) {
     return (

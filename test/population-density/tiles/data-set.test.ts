@@ -86,6 +86,20 @@ test("a later import may raise K from 10 to 20 and add precision 8", async () =>
   });
 });
 
+test("of two first imports at once with other time zones, one is refused and names both, unless it replaces the zone", async () => {
+  const inZone = (timeZone: string) => ({ ...ten, calendar: { timeZone, holidays: [] } });
+  const zones = ["Europe/Madrid", "America/Lima"];
+  const ended = await Promise.allSettled(zones.map((zone) => recordPublishing(inZone(zone), undefined)));
+
+  const refused = ended.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : []));
+  expect(refused).toHaveLength(1);
+  for (const zone of zones) expect(refused[0]).toContain(zone);
+  const stays = (await readDataSet(inTime()))?.calendar?.timeZone ?? "";
+  const [other = ""] = zones.filter((zone) => zone !== stays);
+  await recordPublishing({ ...inZone(other), replacesTimeZone: true }, undefined);
+  expect((await readDataSet(inTime()))?.calendar?.timeZone).toBe(other);
+});
+
 test.each([
   [
     "a smaller K",

@@ -70,7 +70,8 @@ const [coarsestModelled, finestModelled] = [5, 8];
 async function storeModel(path: string): Promise<ImportedExtent> {
   const { bbox: box, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
   const calendar = city === undefined ? undefined : { timeZone: city.timeZone, holidays: [] };
-  const storage = { kind: "typical", isRecounted: true, calendar, ...configuredDensities() } as const;
+  const ofCity = { calendar, replacesTimeZone: true } as const;
+  const storage = { kind: "typical", isRecounted: true, ...ofCity, ...configuredDensities() } as const;
   const finest = storage.precisions.at(-1) ?? finestModelled;
   const precision = Math.max(coarsestModelled, Math.min(finestModelled, finest));
   const model = city === undefined ? geoNamesModel : cityModel(city);

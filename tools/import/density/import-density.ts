@@ -163,6 +163,7 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
       : changedCalendar(utcCalendar, wanted.calendar);
   const storage: DayStorage = {
     calendar,
+    replacesTimeZone: wanted.calendar?.replacesTimeZone,
     kind: wanted.typical ? "typical" : "observed",
     isRecounted: wanted.isRecounted,
     precisions,
