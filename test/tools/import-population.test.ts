@@ -81,14 +81,23 @@ describe("a file of residents", () => {
     ]);
   });
 
-  test("ncs import population reads a GeoTIFF inside the box and counts pixels without data as nobody", async () => {
+  test("ncs import population reads a GeoTIFF inside the box, and says where it is if it has nothing of the box", async () => {
     const path = await geotiff("grid.tif", [1, 2, 3, 4, -99999, 6], 3);
     const box = { west: 8.0, south: 46.98, east: 8.02, north: 47 };
     const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
     expect(await peopleIn(pixelsOf(path, reading), box)).toBeCloseTo(1 + 2 + 4, 6);
     expect(await peopleIn(pixelsOf(path, reading), { ...box, north: 46.99 })).toBeCloseTo(4, 6);
     const elsewhere = { west: 10, south: 46, east: 11, north: 47 };
-    expect(await all(pixelsOf(path, { ...reading, box: elsewhere }))).toEqual([]);
+    await expect(all(pixelsOf(path, { ...reading, box: elsewhere }))).rejects.toThrow(
+      "grid.tif: has longitudes from 8 to 8.03 and latitudes from 46.98 to 47, and nothing of --bbox, which has " +
+        "longitudes from 10 to 11 and latitudes from 46 to 47",
+    );
+    const swapped = { west: 46.98, south: 8, east: 47, north: 8.02 };
+    await expect(all(pixelsOf(path, { ...reading, box: swapped }))).rejects.toThrow(/: swapped\?$/);
+    const atItsEdge = { ...box, west: 8.03, east: 8.05 };
+    await expect(all(pixelsOf(path, { ...reading, box: atItsEdge }))).rejects.toThrow(
+      "and nothing of --bbox",
+    );
   });
 
   test("ncs import population refuses a GeoTIFF in another projection and names the command that converts it", async () => {

@@ -24,11 +24,14 @@ export interface Georeference {
   readonly description: string;
 }
 
-/** A grid that is not read. The message says what it has, `options` those of a `gdalwarp` whose result is read. */
+/**
+ * A grid that is not read. The message says what it has, `options` those of a `gdalwarp` whose result is read, where
+ * there is one.
+ */
 export class GridRefused extends Error {
-  readonly options: string;
+  readonly options: string | undefined;
 
-  constructor(reason: string, options: string) {
+  constructor(reason: string, options?: string) {
     super(reason);
     this.name = "GridRefused";
     this.options = options;
@@ -84,9 +87,9 @@ function boxOf({ longitudes, latitudes }: Pick<Georeference, "longitudes" | "lat
 export function requireInBox(grid: Georeference, box: Box): void {
   const [width, height] = [stepOf(grid.longitudes), stepOf(grid.latitudes)];
   const { west, south, east, north } = boxOf(grid);
-  const meets = (from: number, to: number, low: number, high: number) =>
-    Math.min(to, north) - Math.max(from, south) > 0 && Math.min(high, east) - Math.max(low, west) > width;
-  const turn = [-360, 360].find((each) => meets(box.south, box.north, box.west + each, box.east + each));
+  const common = (turn: number) => Math.min(box.east + turn, east) - Math.max(box.west + turn, west);
+  const isInRows = Math.min(box.north, north) > Math.max(box.south, south);
+  const turn = [-360, 360].find((each) => isInRows && common(each) > width);
   if (turn !== undefined) {
     const aligned = {
       west: west - turn + Math.floor((box.west + turn - west) / width) * width,
@@ -102,6 +105,20 @@ export function requireInBox(grid: Georeference, box: Box): void {
       `--config CENTER_LONG 0 -t_srs EPSG:4326 -r near -te ${corners} -tr ${width} ${height} -ot Float64 -dstnodata nan`,
     );
   }
+  if (isInRows && common(0) > 0) return;
+  const { longitudes, latitudes } = grid;
+  const isSwapped =
+    [box.south, box.north].some(isBetween(longitudes)) && [box.west, box.east].some(isBetween(latitudes));
+  throw new GridRefused(
+    `has longitudes from ${degrees(west)} to ${degrees(east)} and latitudes from ${degrees(south)} to ` +
+      `${degrees(north)}, and nothing of --bbox, which has longitudes from ${degrees(box.west)} to ${degrees(box.east)} ` +
+      `and latitudes from ${degrees(box.south)} to ${degrees(box.north)}${isSwapped ? ": swapped?" : ""}`,
+  );
+}
+
+function isBetween(edges: Float64Array): (degree: number) => boolean {
+  const [one, other] = [edges[0] as number, edges.at(-1) as number];
+  return (degree) => degree >= Math.min(one, other) && degree <= Math.max(one, other);
 }
 
 function requireDegrees(keys: ModelTags["keys"]): void {

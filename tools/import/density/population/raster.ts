@@ -37,6 +37,7 @@ export async function* pixelsOf(
 
 function reasonOf(error: Error, path: string): string {
   if (error instanceof GridRefused) {
+    if (error.options === undefined) return error.message;
     const [from, to] = [path, `${basename(path, extname(path))}-wgs84.tif`].map(inShell);
     return `${error.message}: gdalwarp ${error.options} ${from} ${to} makes a file that is read`;
   }
@@ -139,7 +140,6 @@ async function* windowsIn(
   const columns = within(longitudes, box.west, box.east);
   const rows = within(latitudes, box.south, box.north);
   const across = columns.end - columns.first;
-  if (across === 0 || rows.first === rows.end) return;
   const found = { pixels: 0, noData: 0, nan: 0, negative: 0, hidden: 0 };
   // Each block of the file is decoded for every window that it is in.
   const blocks = Math.max(1, Math.floor(pixelsAtOnce / (across * image.getTileHeight())));
