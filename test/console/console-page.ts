@@ -115,6 +115,8 @@ export async function showDensities(page: Page): Promise<AnswerBody> {
   // A request that the page made by itself, and that the submission ends, has a response and never finishes.
   const answered = page.waitForEvent("requestfinished", isAnswered);
   const [request] = await Promise.all([answered, submit(page)]);
+  // The answer to the submission itself folds the form: not later, while a test fills it in again.
+  await page.waitForSelector(".request-fold:not([open])");
   const body = (await (await request.response())?.json()) as AnswerBody;
   await cellsDrawn(page);
   return body;
