@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -46,7 +46,9 @@ async function warped(path: string, area = box): Promise<string> {
     () => new Error("was not refused"),
     (error: Error) => error,
   );
-  const [command = "", made = ""] = /gdalwarp .* (\S+-wgs84\.tif)(?= makes)/.exec(message) ?? [message];
+  const [command = "", made = ""] = /gdal(?:warp|_translate) .* (\S+-wgs84\.tif)(?= makes)/.exec(message) ?? [
+    message,
+  ];
   await run("sh", ["-c", command], { cwd: folder.path });
   return join(folder.path, made);
 }
@@ -85,6 +87,51 @@ describe.skipIf(!isThere)("grids by GDAL", { timeout: 120_000 }, () => {
     const path = await folder.write(`${name.replace(/\W/g, "-")}.tif`, geoTiff(people, tags));
     const made = await read(await warped(path));
     expect(made.people / (tags.metadata === undefined ? all : all / 2)).toBeCloseTo(1, 4);
+  });
+
+  test.each([
+    ["", "ends before its pixels do: it is damaged, or was not downloaded whole"],
+    ["compressed ", "ends before its pixels do: it is damaged, or was not downloaded whole"],
+  ])("a %sgrid of which seven tenths were downloaded is refused", async (compressed, reason) => {
+    const path = await folder.write("plain.tif", geoTiff(people, { width: 4, ...northUp }));
+    const made = join(folder.path, "whole.tif");
+    const options = compressed === "" ? [] : ["-co", "COMPRESS=DEFLATE"];
+    await run("gdal_translate", ["-q", "-outsize", "200", "200", "-r", "bilinear", ...options, path, made]);
+    const whole = readFileSync(made);
+    const cut = await folder.write("cut.tif", whole.subarray(0, 0.7 * whole.length));
+    await expect(read(cut)).rejects.toThrow(reason);
+  });
+
+  test("of a grid of another datum, gdalwarp makes a file with the same people and the same pixel without data", async () => {
+    const tags = { width: 4, ...northUp, noData: "6000", keys: { 1024: 2, 2048: 4_258 } };
+    const path = await folder.write("etrs89.tif", geoTiff(people, tags));
+    expect(await read(await warped(path))).toEqual({ people: all - 6_000, noData: 1 });
+  });
+
+  test.each([
+    ["UInt16 from the most significant byte on", ["-ot", "UInt16", "-co", "ENDIANNESS=BIG"]],
+    ["Float64", ["-ot", "Float64"]],
+  ])("of %s behind the predictor 2, gdal_translate makes a file with the same people", async (_, options) => {
+    const path = await folder.write("plain.tif", geoTiff(people, { width: 4, ...northUp }));
+    const made = join(folder.path, "predicted.tif");
+    await run("gdal_translate", [
+      "-q",
+      ...options,
+      "-co",
+      "COMPRESS=DEFLATE",
+      "-co",
+      "PREDICTOR=2",
+      path,
+      made,
+    ]);
+    expect(await read(await warped(made))).toEqual({ people: all, noData: 0 });
+  });
+
+  test("of a grid with its scale and no-data value in an .aux.xml, gdal_translate makes a file that has both", async () => {
+    const path = await folder.write("sidecar.tif", geoTiff(people, { width: 4, ...northUp }));
+    const band = '<PAMRasterBand band="1"><NoDataValue>16000</NoDataValue><Scale>0.5</Scale></PAMRasterBand>';
+    await folder.write("sidecar.tif.aux.xml", `<PAMDataset>${band}</PAMDataset>`);
+    expect(await read(await warped(path))).toEqual({ people: (all - 16_000) / 2, noData: 1 });
   });
 
   test("of a grid of longitudes from 0 to 360 and a box across Greenwich, gdalwarp makes a file with the same pixels", async () => {

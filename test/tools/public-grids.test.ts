@@ -166,15 +166,69 @@ describe("where a pixel is", () => {
       { keys: { ...degreesOfWgs84, 2051: 8_903 } },
       "must count from Greenwich, and has the prime meridian EPSG:8903",
     ],
-    ["a palette", { photometric: 3 }, "has a palette, whose numbers stand for classes or colours"],
-    ["a no-data tag of letters", { noData: "none" }, 'has a no-data tag that is no number ("none")'],
   ])("a GeoTIFF with %s is refused by name, with a command of gdalwarp", async (_, tags, reason) => {
     const path = await grid(people, tags, "refused.tif");
     const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
     const refused = pixelsOf(path, reading).next();
     await expect(refused).rejects.toThrow(`refused.tif: ${reason}`);
-    await expect(refused).rejects.toThrow(/: gdalwarp .*EPSG:4326 -r sum .* refused-wgs84\.tif makes a file/);
+    await expect(refused).rejects.toThrow(
+      /: gdalwarp .*EPSG:4326 -r (sum|near) .* refused-wgs84\.tif makes a file/,
+    );
   });
+
+  test.each<[string, GeoTiffTags, string]>([
+    [
+      "a palette",
+      { width: 4, photometric: 3 },
+      "has a palette, whose numbers stand for classes or colours, instead of numbers of people",
+    ],
+    [
+      "a scale of 0",
+      { width: 4, metadata: bandMetadata({ scale: 0 }) },
+      "has a scale of 0 and an offset of 0",
+    ],
+    [
+      "a no-data tag of letters",
+      { width: 4, noData: "none" },
+      'has a no-data tag that is no number ("none")',
+    ],
+  ])(
+    "a GeoTIFF with %s is refused, without a command that would let its numbers pass",
+    async (_, tags, reason) => {
+      const path = await grid(people, tags, "refused.tif");
+      const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
+      const refused = pixelsOf(path, reading).next();
+      await expect(refused).rejects.toThrow(`refused.tif: ${reason}`);
+      await expect(refused).rejects.not.toThrow("makes a file");
+    },
+  );
+
+  test("a GeoTIFF that is a page of HTML is refused without the words of a library", async () => {
+    const page = await folder.write("page.tif", "<html></html>");
+    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
+    await expect(pixelsOf(page, reading).next()).rejects.toThrow(
+      "page.tif: cannot be read as a GeoTIFF: it is damaged, was not downloaded whole, or is another file",
+    );
+  });
+
+  test.each([
+    [
+      "NoDataValue",
+      "aux.xml",
+      "<PAMDataset><PAMRasterBand><NoDataValue>7</NoDataValue></PAMRasterBand></PAMDataset>",
+    ],
+    ["mask", "msk", ""],
+  ])(
+    "a GeoTIFF with a %s in a .%s next to it is refused, with a command that puts it inside",
+    async (what, ending, content) => {
+      const path = await grid(people, {}, `with-${ending}.tif`);
+      await folder.write(`with-${ending}.tif.${ending}`, content);
+      const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
+      await expect(pixelsOf(path, reading).next()).rejects.toThrow(
+        `with-${ending}.tif: has a ${what} in with-${ending}.tif.${ending}, which is not read: gdal_translate `,
+      );
+    },
+  );
 
   test("a GeoTIFF of longitudes from 0 to 360 is refused where the box is west of Greenwich, also partly", async () => {
     const path = await grid(people, { tiePoints: [0, 0, 0, 352, 47, 0] });
@@ -383,7 +437,7 @@ describe("what is no number of people", () => {
     [
       "the largest Float32 whose no-data tag was lost",
       [1, 2, 3, 4, 5, 3.4028234663852886e38],
-      "pixel 2, 1 (column and row from 0) at 8.025 E, 46.985 N has 3.4028234663852886e+38 people, more than 5,000,000 per km²",
+      "pixel 2, 1 (column and row from 0) at 8.025 E, 46.985 N has 3.40e+38 people, more than 5,000,000 per km²",
     ],
     ["an infinite number", [1, Number.POSITIVE_INFINITY, 3, 4, 5, 6], "pixel 1, 0 (column and row from 0)"],
     [
@@ -424,7 +478,7 @@ describe("what is no number of people", () => {
       "a point with 1,000,000,001 people",
       "points",
       "lat,lon,people\n46.99,8.01,1000000000\n46.99,8.01,1000000001\n",
-      "line 3: the point at 8.01 E, 46.99 N has 1000000001 people: at most 1,000,000,000 are read",
+      "line 3: the point at 8.01 E, 46.99 N has 1,000,000,001 people: at most 1,000,000,000 are read",
     ],
   ] as const)("%s is refused", async (_, kind, content, reason) => {
     const path = await folder.write(`${kind}.csv`, content);

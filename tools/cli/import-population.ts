@@ -83,7 +83,7 @@ interface PopulationOptions extends StackOptions {
   readonly bbox: Box;
   readonly source: string;
   readonly licence: string;
-  /** Of --no-data: true if it is not given, as commander has it for an option that begins with "no". */
+  /** What --no-data says: true if it is not given, as commander has it for an option that begins with "no". */
   readonly data: true | "nobody";
   readonly column?: NamedColumns;
   readonly curve: string;
@@ -101,6 +101,7 @@ async function run(file: string, options: PopulationOptions) {
   const { kind, bbox: box, data, column: columns } = options;
   const { precision, source, licence, dryRun: isDryRun = false } = options;
   if (data === "nobody" && kind !== "geotiff") throw new Error("--no-data: is of --kind geotiff alone");
+  if (columns !== undefined && kind === "geotiff") throw new Error("--column: is of --kind points and h3 alone");
   return await withPatientCalls(() =>
     withProgress((show) =>
       importPopulation({

@@ -23,7 +23,7 @@ export function crowdIn(place: Place): string | undefined {
   }
   if (place.people <= maxPeople) return undefined;
   return (
-    `${inLine(place.line)}the point ${at(place.longitude, place.latitude)} has ${place.people} people: ` +
+    `${inLine(place.line)}the point ${at(place.longitude, place.latitude)} has ${place.people.toLocaleString("en")} people: ` +
     `at most ${maxPeople.toLocaleString("en")} are read`
   );
 }
@@ -56,7 +56,7 @@ function crowdInPixels({ longitudes, latitudes, people, nameOf }: PopulatedPixel
 function perSquareKm(people: number, squareKm: number): string {
   if (!Number.isFinite(people)) return `an infinite number of people (${people})`;
   return (
-    `${people} people, more than ${maxPeoplePerSquareKm.toLocaleString("en")} per km² (it has ${squareKm.toPrecision(3)} km²), ` +
+    `${people < 1e15 ? people.toLocaleString("en") : people.toPrecision(3)} people, more than ${maxPeoplePerSquareKm.toLocaleString("en")} per km² (it has ${squareKm.toPrecision(3)} km²), ` +
     "which no city has"
   );
 }

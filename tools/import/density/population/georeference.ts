@@ -25,27 +25,30 @@ export interface Georeference {
 }
 
 /**
- * A grid that is not read. The message says what it has, `options` those of a `gdalwarp` whose result is read, where
- * there is one.
+ * A grid that is not read. The message says what it has; `command` is that of GDAL, without its two files, whose result
+ * is read, where there is one.
  */
 export class GridRefused extends Error {
-  readonly options: string | undefined;
+  readonly command: string | undefined;
 
-  constructor(reason: string, options?: string) {
+  constructor(reason: string, command?: string) {
     super(reason);
     this.name = "GridRefused";
-    this.options = options;
+    this.command = command;
   }
 }
 
 /** Makes a grid of degrees with the same people: pixels that are divided or put together are added up. */
-export const toDegrees = "-t_srs EPSG:4326 -r sum -ot Float64 -dstnodata nan";
+export const toDegrees = "gdalwarp -t_srs EPSG:4326 -r sum -ot Float64 -dstnodata nan";
 
 /** For coordinates that nothing says to be degrees; GDAL reads a world file (.tfw) as well. */
-const assumedDegrees = `-s_srs EPSG:4326 ${toDegrees}`;
+const assumedDegrees = toDegrees.replace(" ", " -s_srs EPSG:4326 ");
+
+/** The same for degrees of another datum or meridian, whose pixels stay what they are: a sum would lose single ones. */
+const toOurDegrees = "gdalwarp -t_srs EPSG:4326 -r near -ot Float64 -dstnodata nan";
 
 /**
- * Where the pixels are, by the tags of the file alone: by its tie point and scale, as GDAL does, or by its matrix. A
+ * Where the pixels are, by the tags of the file alone: by its tie point and scale, or by its matrix. A
  * tie point may be of any pixel, and either axis may run in either direction.
  * @throws {GridRefused} for any other model than degrees of WGS 84 with columns along meridians.
  */
@@ -102,7 +105,7 @@ export function requireInBox(grid: Georeference, box: Box): void {
     throw new GridRefused(
       `has longitudes from ${degrees(west)} to ${degrees(east)}, and --bbox from ${degrees(box.west)} to ` +
         `${degrees(box.east)}, of which it has a part ${Math.abs(turn)} degrees further ${turn > 0 ? "east" : "west"}`,
-      `--config CENTER_LONG 0 -t_srs EPSG:4326 -r near -te ${corners} -tr ${width} ${height} -ot Float64 -dstnodata nan`,
+      `gdalwarp --config CENTER_LONG 0 -t_srs EPSG:4326 -r near -te ${corners} -tr ${width} ${height} -ot Float64 -dstnodata nan`,
     );
   }
   if (isInRows && common(0) > 0) return;
@@ -136,7 +139,10 @@ function requireDegrees(keys: ModelTags["keys"]): void {
   if (model !== geographicModel || geographic !== wgs84) {
     const code = model === geographicModel ? geographic : projected;
     const name = typeof code === "number" && code !== userDefined ? `EPSG:${code}` : "a system of its own";
-    throw new GridRefused(`must be in degrees of WGS 84 (EPSG:4326), and is in ${name}`, toDegrees);
+    throw new GridRefused(
+      `must be in degrees of WGS 84 (EPSG:4326), and is in ${name}`,
+      model === geographicModel ? toOurDegrees : toDegrees,
+    );
   }
   const {
     GeogAngularUnitsGeoKey: unit,

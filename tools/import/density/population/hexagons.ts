@@ -48,7 +48,7 @@ function arc(from: CoordPair, to: CoordPair): CoordPair[] {
   return [from, ...inner];
 }
 
-/** Of any length above 0, from the middle of the Earth. */
+/** A direction from the middle of the Earth, of any length above 0. */
 type Vector = readonly [x: number, y: number, z: number];
 
 function vectorAt([latitude, longitude]: CoordPair): Vector {

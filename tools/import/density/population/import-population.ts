@@ -64,7 +64,7 @@ export interface PopulationImport {
   /** For callers to read. */
   readonly provenance: Provenance;
   readonly isDryRun: boolean;
-  /** Of the curve, for the journal: its name, or the path of its file. */
+  /** Which curve it is, for the journal: its name, or the path of its file. */
   readonly curveName: string;
   /** Supported lengths of geohashes, and K; those of the environment if absent. */
   readonly publishing?: Publishing | undefined;
@@ -77,7 +77,7 @@ export interface PopulationImport {
 export interface PopulationImported {
   /** In the box. */
   readonly people: number;
-  /** Of the file that are elsewhere. */
+  /** People of the file who are elsewhere. */
   readonly peopleOutside: number;
   /** How the file was understood, what is covered and where most people live; each in a line. */
   readonly remarks: readonly string[];
@@ -99,11 +99,12 @@ const week = datesBefore("2026-01-12", 1);
  */
 export async function importPopulation(wanted: PopulationImport): Promise<PopulationImported> {
   const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
+  const publishing = wanted.publishing ?? configuredDensities();
   requireFewCells(box, precision);
+  requireStoredPrecision(precision, publishing);
   await checkParts();
   const { cells, cover, read, remarks } = await readPopulation(wanted);
   const layersOf = (tile: Tile): Layer[] => [{ people: cells.inTile(tile), shareAt: curve }];
-  const publishing = wanted.publishing ?? configuredDensities();
   const left = partsBefore === undefined ? await remarksOnLeft(box, precision, publishing, cover) : [];
   const storage = { kind: "typical", isRecounted: true, ...publishing } as const;
   let importNumber: number | undefined;
@@ -179,6 +180,14 @@ function requireFewCells(box: Box, precision: number): void {
   if (countCells(polygon, precision, maxCells) > maxCells) {
     throw new ImportError([
       `--bbox: has more than ${maxCells} cells of precision ${precision}: give a smaller one, or a lower --precision`,
+    ]);
+  }
+}
+
+function requireStoredPrecision(precision: number, { precisions }: Publishing): void {
+  if (precisions.every((each) => each > precision)) {
+    throw new ImportError([
+      `--precision: ${precision} is shorter than every supported precision (${precisions.join(", ")})`,
     ]);
   }
 }

@@ -14,7 +14,7 @@ import type { Place, PopulatedPixels, PopulatedPoint, PopulatedPolygon } from ".
 export class PeopleByCell {
   /** In the box. */
   people = 0;
-  /** Of the places that are elsewhere, and of the parts of places that are. */
+  /** People of the places that are elsewhere, and of the parts of places that are. */
   peopleOutside = 0;
   /** Whether a point outside of the box would be inside with its latitude and longitude swapped. */
   isPerhapsSwapped = false;

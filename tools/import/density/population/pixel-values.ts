@@ -18,7 +18,7 @@ export interface BandTags {
 export interface PixelValues {
   /** The number that has no data, as the pixels hold it; NaN if there is none. */
   readonly noData: number;
-  /** Of all other numbers: people are number × scale + offset. */
+  /** People are number × scale + offset, for all other numbers. */
   readonly scale: number;
   readonly offset: number;
   /** How they were understood, in words. */
@@ -32,10 +32,10 @@ export interface PixelValues {
 export function pixelValuesOf(tags: BandTags): PixelValues {
   const type = typeOf(tags);
   const picture = pictures[tags.photometric ?? 0];
-  if (picture !== undefined) throw new GridRefused(`has ${picture} instead of numbers of people`, toDegrees);
+  if (picture !== undefined) throw new GridRefused(`has ${picture} instead of numbers of people`);
   const [scale, offset] = [roleIn(tags.metadata, "scale") ?? 1, roleIn(tags.metadata, "offset") ?? 0];
   if (!Number.isFinite(scale) || scale === 0 || !Number.isFinite(offset)) {
-    throw new GridRefused(`has a scale of ${scale} and an offset of ${offset}`, toDegrees);
+    throw new GridRefused(`has a scale of ${scale} and an offset of ${offset}`);
   }
   const text = tags.noData?.replace(/\0.*$/s, "").trim() ?? "";
   const value = text === "" ? Number.NaN : numberOf(text);
@@ -110,5 +110,7 @@ function numberOf(text: string): number {
   if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const number = Number(text);
   if (!Number.isNaN(number)) return number;
-  throw new GridRefused(`has a no-data tag that is no number (${JSON.stringify(text)})`, toDegrees);
+  throw new GridRefused(
+    `has a no-data tag that is no number (${JSON.stringify(text)}): gdal_edit.py -a_nodata VALUE FILE says which one it is`,
+  );
 }

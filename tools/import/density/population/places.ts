@@ -3,7 +3,7 @@ export interface PopulatedPoint {
   readonly longitude: number;
   readonly latitude: number;
   readonly people: number;
-  /** Of its file, counted from 1. */
+  /** Line of its file, counted from 1. */
   readonly line?: number;
 }
 
@@ -11,7 +11,7 @@ export interface PopulatedPoint {
 export interface PopulatedPolygon {
   readonly ring: Ring;
   readonly people: number;
-  /** Of its file, counted from 1. */
+  /** Line of its file, counted from 1. */
   readonly line?: number;
 }
 

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
@@ -30,20 +32,21 @@ export async function* pixelsOf(
   try {
     yield* pixelsIn(path, reading);
   } catch (error) {
-    if (error instanceof ImportError || !(error instanceof Error)) throw error;
+    if (error instanceof ImportError) throw error;
     throw new ImportError([`${file}: ${reasonOf(error, path)}`]);
   }
 }
 
-function reasonOf(error: Error, path: string): string {
+/** @param error what the library throws for what it cannot read is not always an `Error`, and is for programmers. */
+function reasonOf(error: unknown, path: string): string {
   if (error instanceof GridRefused) {
-    if (error.options === undefined) return error.message;
+    if (error.command === undefined) return error.message;
     const [from, to] = [path, `${basename(path, extname(path))}-wgs84.tif`].map(inShell);
-    return `${error.message}: gdalwarp ${error.options} ${from} ${to} makes a file that is read`;
+    return `${error.message}: ${error.command} ${from} ${to} makes a file that is read`;
   }
   return isFileError(error)
     ? unreadable(error.code)
-    : `cannot be read as a GeoTIFF: ${error.message.replace(/\.$/, "")}; --kind says what the file is`;
+    : "cannot be read as a GeoTIFF: it is damaged, was not downloaded whole, or is another file (--kind says what it is)";
 }
 
 /** A path as one word of a shell's command. */
@@ -54,10 +57,13 @@ function inShell(path: string): string {
 async function* pixelsIn(path: string, reading: RasterReading): AsyncGenerator<readonly PopulatedPixels[]> {
   const tiff = await fromFile(path);
   try {
+    await refuseSidecars(path);
     const image = await tiff.getImage();
+    await requireReadBlocks(image);
     const grid = georeferenceOf(modelTagsOf(image));
     const values = pixelValuesOf(await bandTagsOf(image));
-    await requireStoredBlocks(image, values);
+    const { size } = await stat(path);
+    await requireStoredBlocks(image, values, size);
     reading.onRemark(`${grid.description}; ${values.description}`);
     requireInBox(grid, reading.box);
     yield* windowsIn(image, await maskOf(tiff, image), grid, values, reading);
@@ -90,13 +96,74 @@ async function bandTagsOf(image: GeoTIFFImage) {
   };
 }
 
-/** Blocks that are not stored have the no-data value, and NaN is read as 0. */
-async function requireStoredBlocks(image: GeoTIFFImage, { noData }: PixelValues): Promise<void> {
+/** What GDAL keeps in a sidecar and takes into account; its statistics do not matter. */
+const sidecarTags = /<(NoDataValue|Scale|Offset|SRS|GeoTransform|GCPList)\b/;
+
+/** @throws {GridRefused} for a mask, or an .aux.xml that says more of the numbers or of their place than the file does. */
+async function refuseSidecars(path: string): Promise<void> {
+  const intoOne = "gdal_translate --config GDAL_TIFF_INTERNAL_MASK YES";
+  const [, tag] = sidecarTags.exec(await textOf(`${path}.aux.xml`)) ?? [];
+  if (tag !== undefined) {
+    throw new GridRefused(`has a ${tag} in ${basename(path)}.aux.xml, which is not read`, intoOne);
+  }
+  if (existsSync(`${path}.msk`)) {
+    throw new GridRefused(`has a mask in ${basename(path)}.msk, which is not read`, intoOne);
+  }
+}
+
+/** Empty for a file that is not there. */
+async function textOf(path: string): Promise<string> {
+  return existsSync(path) ? await readFile(path, "utf8") : "";
+}
+
+/** Compressions without loss, by the codes of TIFF and of GDAL. */
+const compressions: Readonly<Record<number, string>> = {
+  1: "none",
+  5: "LZW",
+  8: "Deflate",
+  32773: "PackBits",
+  32946: "Deflate",
+  34887: "LERC",
+  50000: "ZSTD",
+};
+
+/** @throws {GridRefused} for a compression, or a predictor with a byte order, by which numbers would be misread. */
+async function requireReadBlocks(image: GeoTIFFImage): Promise<void> {
+  const directory = image.getFileDirectory();
+  const rewritten = "gdal_translate -co COMPRESS=DEFLATE -co ENDIANNESS=LITTLE";
+  const compression = Number((await directory.loadValue("Compression")) ?? 1);
+  if (compressions[compression] === undefined) {
+    const names = [...new Set(Object.values(compressions))].join(", ");
+    throw new GridRefused(`has the compression ${compression}, and is read with ${names}`, rewritten);
+  }
+  const bits = image.getBitsPerSample();
+  const isDifference = Number((await directory.loadValue("Predictor")) ?? 1) === 2;
+  if (isDifference && (bits > 32 || (bits > 8 && !image.littleEndian))) {
+    const order = image.littleEndian ? "" : " from the most significant byte on";
+    throw new GridRefused(`has numbers of ${bits} bits${order} behind the predictor 2`, rewritten);
+  }
+}
+
+/**
+ * Blocks that are not stored have the no-data value, and NaN is read as 0.
+ * @throws {GridRefused} for such blocks, and for a file that ends before its blocks do.
+ */
+async function requireStoredBlocks(
+  image: GeoTIFFImage,
+  { noData }: PixelValues,
+  size: number,
+): Promise<void> {
+  const directory = image.getFileDirectory();
+  const [of, from] = image.isTiled
+    ? (["TileByteCounts", "TileOffsets"] as const)
+    : (["StripByteCounts", "StripOffsets"] as const);
+  const lengths = Array.from((await directory.loadValue(of)) ?? [], Number);
+  const offsets = Array.from((await directory.loadValue(from)) ?? [], Number);
+  if (lengths.some((length, block) => (offsets[block] as number) + length > size)) {
+    throw new GridRefused("ends before its pixels do: it is damaged, or was not downloaded whole");
+  }
   if (image.getGDALNoData() === null || !Number.isNaN(noData)) return;
-  const lengths = await image
-    .getFileDirectory()
-    .loadValue(image.isTiled ? "TileByteCounts" : "StripByteCounts");
-  if (Array.from(lengths ?? [], Number).includes(0)) {
+  if (lengths.includes(0)) {
     throw new GridRefused("has blocks that are not stored, and NaN as its no-data value", toDegrees);
   }
 }
