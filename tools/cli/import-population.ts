@@ -101,7 +101,8 @@ async function run(file: string, options: PopulationOptions) {
   const { kind, bbox: box, data, column: columns } = options;
   const { precision, source, licence, dryRun: isDryRun = false } = options;
   if (data === "nobody" && kind !== "geotiff") throw new Error("--no-data: is of --kind geotiff alone");
-  if (columns !== undefined && kind === "geotiff") throw new Error("--column: is of --kind points and h3 alone");
+  if (columns !== undefined && kind === "geotiff")
+    throw new Error("--column: is of --kind points and h3 alone");
   return await withPatientCalls(() =>
     withProgress((show) =>
       importPopulation({
