@@ -269,7 +269,7 @@ describe("the command", () => {
     const replay = ["replay", join(folder.path, "named"), "--first", String(number), "--outputs", outputs];
     expect(await runNcs(["import", ...replay])).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/ population, points\n1 imports made again, 0 of \d+ items changed in /),
+      stdout: expect.stringMatching(/ population, points\n1 import made again, 0 of \d+ items changed in /),
     });
   });
 

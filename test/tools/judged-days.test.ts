@@ -190,7 +190,7 @@ test("ncs describe densities writes source, coverage, K, market share, typical h
   const [source, coverage, precisions, k, share, typical, error, days] = sections;
   expect(source).toContain("- The network of Example, CC-BY-4.0");
   expect(source).toContain("3 imports of files of counted people.");
-  expect(coverage).toContain(`1 cells were covered on ${dateBefore(0)}`);
+  expect(coverage).toContain(`1 cell was covered on ${dateBefore(0)}`);
   expect(precisions).toContain("Geohashes of 7 characters");
   expect(k).toContain("fewer than K = 10 counted people");
   expect(share).toContain("Counts are of a share of all people: 50.0 %.");

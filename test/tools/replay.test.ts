@@ -236,11 +236,11 @@ test("ncs import replay compares the files with the journal and says what it mak
 
   expect(await replay("--dry-run")).toEqual({
     code: 0,
-    stdout: `1 imports could be made again in ${stackNames.dev}; nothing was written\n`,
+    stdout: `1 import could be made again in ${stackNames.dev}; nothing was written\n`,
     stderr: "",
   });
   expect(await replay()).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^1: 20\d\d-.*Z density\n1 imports made again, 0 of \d+ items changed in /),
+    stdout: expect.stringMatching(/^1: 20\d\d-.*Z density\n1 import made again, 0 of \d+ items changed in /),
   });
 });

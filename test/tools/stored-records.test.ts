@@ -77,12 +77,12 @@ test.each(kinds)("ncs imports, lists, exports and deletes %s", async (kind, reco
   const dry = await runNcs(["import", kind, path, "--dry-run", ...on]);
   expect(dry).toMatchObject({
     code: 0,
-    stdout: `1 records could be imported into ${stackNames.dev}; nothing was written\n`,
+    stdout: `1 record could be imported into ${stackNames.dev}; nothing was written\n`,
   });
   expect(named((await runNcs(["list", kind, ...on])).stdout)).toEqual([]);
 
   const imported = await runNcs(["import", kind, path, ...on]);
-  expect(imported.stdout).toBe(`1 records imported into ${stackNames.dev}\n`);
+  expect(imported.stdout).toBe(`1 record imported into ${stackNames.dev}\n`);
   expect(named((await runNcs(["list", kind, ...on])).stdout)).toHaveLength(1);
   const exported = named((await runNcs(["export", kind, ...on])).stdout);
   expect(exported.map((line) => JSON.parse(line))).toEqual([record]);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plural } from "../../shared/plural.ts";
 import { dateOf, type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { connectStack } from "./stack.ts";
@@ -25,6 +26,8 @@ export function addExclude(excluding: Command, print: Print): void {
       ]);
       const { items, changed } = await withPatientCalls(() => excludeDay(date, !undo));
       const done = undo ? "is taken back into" : "stays out of";
-      print(`${date} ${done} typical weekdays: ${changed} of ${items} items changed in ${stack}`);
+      print(
+        `${date} ${done} typical weekdays: ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
+      );
     });
 }

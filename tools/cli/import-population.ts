@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { plural } from "../../shared/plural.ts";
 import { type NamedColumns, roles } from "../import/density/population/columns.ts";
 import type { PopulationImport } from "../import/density/population/import-population.ts";
 import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
@@ -54,11 +55,11 @@ export function addImportPopulation(
       const stack = await connectStack(options, "density-imports", usePublishingStack);
       const { people, peopleOutside, remarks, items, changed, extent } = await run(file, options);
       for (const remark of remarks) print(remark);
-      const found = `${counted(people)} people in the box, ${counted(peopleOutside)} outside`;
+      const found = `${counted(people)} ${plural(Math.round(people), "person", "people")} in the box, ${counted(peopleOutside)} outside`;
       print(
         options.dryRun === true
           ? `${found}; nothing was written into ${stack}`
-          : `${found}; ${counted(changed)} of ${counted(items)} items changed in ${stack}`,
+          : `${found}; ${counted(changed)} of ${counted(items)} ${plural(items, "item")} changed in ${stack}`,
       );
       await printWhereToLook(options, extent, print);
     });

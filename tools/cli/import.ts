@@ -4,6 +4,7 @@ import { provenance } from "../../functions/population-density/tiles/data-set.ts
 import { type FindingCode, findingCodes } from "../../functions/population-density/tiles/findings.ts";
 import { isTimeZone } from "../../functions/population-density/tiles/typical-calendar.ts";
 import { stackNames } from "../../infra/stack-names.ts";
+import { plural } from "../../shared/plural.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
 import type { BucketImport } from "../import/density/import-from-bucket.ts";
@@ -33,8 +34,8 @@ export function addImport(importing: Command, print: Print): void {
       const count = await importRecords(name as RecordKind, path, options, demoRefusal(stack, options));
       print(
         options.dryRun === true
-          ? `${count} records could be imported into ${stack}; nothing was written`
-          : `${count} records imported into ${stack}`,
+          ? `${count} ${plural(count, "record")} could be imported into ${stack}; nothing was written`
+          : `${count} ${plural(count, "record")} imported into ${stack}`,
       );
     });
   }
@@ -112,7 +113,7 @@ function addImportSandbox(importing: Command, print: Print): void {
         extent: city ? await importDemoCity() : undefined,
         count: await importSandbox(),
       }));
-      print(`${count} records imported into ${stack}`);
+      print(`${count} ${plural(count, "record")} imported into ${stack}`);
       await printWhereToLook(options, extent, print);
     });
 }
@@ -201,7 +202,7 @@ function addImportDensity(importing: Command, print: Print): void {
         const { rows, items, changed, findings } = await importDistributed(source, wanted, options.outputs);
         for (const remark of remarks) print(remark);
         await printFindings(findings, print);
-        print(`${rows} rows, ${changed} of ${items} items changed`);
+        print(`${rows} ${plural(rows, "row")}, ${changed} of ${items} ${plural(items, "item")} changed`);
         return;
       }
       const stack = await connectStack(options, "density-imports", usePublishingStack);
@@ -213,8 +214,8 @@ function addImportDensity(importing: Command, print: Print): void {
       await printFindings(findings, print);
       print(
         options.dryRun === true
-          ? `${rows} rows could be imported into ${stack}; nothing was written`
-          : `${rows} rows, ${changed} of ${items} items changed in ${stack}`,
+          ? `${rows} ${plural(rows, "row")} could be imported into ${stack}; nothing was written`
+          : `${rows} ${plural(rows, "row")}, ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
       );
       await printWhereToLook(options, extent, print);
     });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plural } from "../../shared/plural.ts";
 import type { JobSummary } from "./job-operations.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
@@ -51,7 +52,10 @@ export function addJobs(jobs: Command, print: Print): void {
         throw new Error("expected operation ids or --caller");
       await connectStack(options, "density-jobs");
       const { releaseCaller, releaseJob } = await operations();
-      if (caller !== undefined) print(`${await releaseCaller(caller)} places released`);
+      if (caller !== undefined) {
+        const places = await releaseCaller(caller);
+        print(`${places} ${plural(places, "place")} released`);
+      }
       const missing: string[] = [];
       for (const operationId of operationIds) {
         if (await releaseJob(operationId)) print(`${operationId}  released`);
@@ -69,7 +73,7 @@ async function operations() {
 function lineOf({ operationId, state, reason, requestedAt, attempts, notBefore }: JobSummary): string {
   const next =
     state === "pending" && notBefore !== undefined ? `next ${new Date(notBefore).toISOString()}` : "";
-  const attempted = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+  const attempted = `${attempts} ${plural(attempts, "attempt")}`;
   return [new Date(requestedAt).toISOString(), operationId, state, attempted, reason, next]
     .filter((part) => part !== undefined && part !== "")
     .join("  ");

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { DataSet } from "../../functions/population-density/tiles/data-set.ts";
 import type { ToldQuality } from "../../functions/population-density/tiles/quality.ts";
+import { plural } from "../../shared/plural.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { connectStack } from "./stack.ts";
@@ -65,11 +66,15 @@ function linesOf({
     `precisions:       ${precisions.join(", ")}`,
     `K:                ${thresholds.map(({ threshold }) => threshold).join(", ")}`,
     `sources:          ${provenance.map(({ source }) => source).join("; ") || "not recorded"}`,
-    `typical weekdays: in ${timeZone}, ${holidays.length} holidays${
-      holidays.length === 0 ? "" : ` from ${holidays.at(0)} to ${holidays.at(-1)}`
-    }`,
+    `typical weekdays: in ${timeZone}, ${holidaysText(holidays)}`,
     ...(compared.length === 0 ? ["no observed day was compared with a typical one"] : [tableOf(compared)]),
   ];
+}
+
+function holidaysText(holidays: readonly string[]): string {
+  const [first, last] = [holidays.at(0), holidays.at(-1)];
+  const when = first === last ? ` on ${first}` : ` from ${first} to ${last}`;
+  return `${holidays.length} ${plural(holidays.length, "holiday")}${first === undefined ? "" : when}`;
 }
 
 function tableOf(compared: NonNullable<DataSet["compared"]>): string {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plural } from "../../shared/plural.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { StoredRecord } from "../import/stored-records.ts";
 import { textOf } from "../json-text.ts";
@@ -31,7 +32,7 @@ export function addList(listing: Command, print: Print, note: Print): void {
           print(identity);
           count++;
         }
-        note(`${count} records`);
+        note(`${count} ${plural(count, "record")}`);
       });
   }
   addListDensities(listing, print);
@@ -50,7 +51,8 @@ export function addExport(exporting: Command, print: Print, note: Print): void {
           print(JSON.stringify(content));
           count++;
         }
-        note(`${count} records${kind === "profiles" ? "; their passwords cannot be recovered" : ""}`);
+        const lost = kind === "profiles" ? "; passwords cannot be recovered" : "";
+        note(`${count} ${plural(count, "record")}${lost}`);
       });
   }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { stackName } from "../../infra/stack-names.ts";
+import { plural } from "../../shared/plural.ts";
 import { removedGrants } from "./grants.ts";
 import type { Print } from "./print.ts";
 import { readTemplate } from "./template-file.ts";
@@ -16,9 +17,9 @@ export function addRemovedGrants(command: Command, print: Print): void {
       const removed = removedGrants(await readTemplate(deployed), await readTemplate(template));
       for (const { role, action, resource } of removed) print(`${role}  ${action}  ${resource}`);
       if (removed.length > 0) {
-        throw new Error(
-          `${removed.length} rights are removed: keep them, and remove them in the next release`,
-        );
+        const rights = `${removed.length} ${plural(removed.length, "right is", "rights are")}`;
+        const them = plural(removed.length, "it", "them");
+        throw new Error(`${rights} removed: keep ${them}, and remove ${them} in the next release`);
       }
       print("No right is removed");
     });

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
+import { plural } from "../../shared/plural.ts";
 import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { connectStack, useDensityImport } from "./stack.ts";
@@ -30,8 +31,8 @@ export function addReplay(importing: Command, print: Print): void {
       }
       print(
         options.dryRun === true
-          ? `${imports} imports could be made again in ${stack}; nothing was written`
-          : `${imports} imports made again, ${changed} of ${items} items changed in ${stack}`,
+          ? `${imports} ${plural(imports, "import")} could be made again in ${stack}; nothing was written`
+          : `${imports} ${plural(imports, "import")} made again, ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
       );
     });
 }

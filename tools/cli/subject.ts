@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { plural } from "../../shared/plural.ts";
 import { writeOut } from "../write-out.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
@@ -25,7 +26,8 @@ export function addSubject(subject: Command, print: Print, note: Print): void {
       const text = exported(found, data, new Date());
       if (out === undefined) print(text);
       else await writeOut(out, `${text}\n`, { flag: "wx", mode: 0o600 });
-      note(`${sumOf(data.map(({ items }) => items.length))} items of ${stack}`);
+      const count = sumOf(data.map(({ items }) => items.length));
+      note(`${count} ${plural(count, "item")} of ${stack}`);
     });
 
   withStackOptions(subject.command("erase <subject>"))

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { nodeListener } from "../../client/node-listener.ts";
 import { createReceiver } from "../../client/receiver.ts";
+import { plural } from "../../shared/plural.ts";
 import { type ListeningServer, listen } from "../local/servers/listening-server.ts";
 import type { Print } from "./print.ts";
 
@@ -20,7 +21,9 @@ export async function listenForDeliveries(
     onDelivery: ({ operationId, status, timedPopulationDensityData }) => {
       const hours = timedPopulationDensityData.length;
       const cells = timedPopulationDensityData[0]?.cellPopulationDensityData.length ?? 0;
-      print(`${operationId}  ${status}  ${hours} hours of ${cells} cells  signature verified`);
+      print(
+        `${operationId}  ${status}  ${hours} ${plural(hours, "hour")} of ${cells} ${plural(cells, "cell")}  signature verified`,
+      );
     },
   });
   const listener = nodeListener(async (request) => {

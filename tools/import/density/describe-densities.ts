@@ -12,6 +12,7 @@ import { type ToldQuality, toldQuality } from "../../../functions/population-den
 import { currentQuality } from "../../../functions/population-density/tiles/quality-store.ts";
 import { utcCalendar } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { plural } from "../../../shared/plural.ts";
 
 /**
  * The page that users of statistics ask for: where the densities come from, how they are made, how good they are, and
@@ -63,7 +64,7 @@ function isCount(options: ImportOptions): options is CountedPeople {
 function countedText(imports: readonly ImportOptions[]): string {
   const counts = imports.filter(isCount).length;
   const grids = imports.length - counts;
-  const files = (number: number) => `${count(number)} import${number === 1 ? "" : "s"}`;
+  const files = (number: number) => `${count(number)} ${plural(number, "import")}`;
   return [
     ...(counts > 0 ? [`${files(counts)} of files of counted people.`] : []),
     ...(grids > 0
@@ -115,7 +116,8 @@ function coverageText(dataSet: DataSet, days: readonly ToldQuality[]): string {
   if (areas === undefined) return "Nothing is covered.";
   const { newestDay } = dataSet;
   const [latest] = days;
-  const cells = latest === undefined ? "" : ` ${count(latest.cells)} cells were covered on ${latest.day}.`;
+  const were = plural(latest?.cells ?? 0, "cell was", "cells were");
+  const cells = latest === undefined ? "" : ` ${count(latest.cells)} ${were} covered on ${latest.day}.`;
   const observed = newestDay === undefined ? "No day was observed." : `Observed until ${newestDay}.`;
   return `${areas}${areas.endsWith("\n") ? `\n${cells.trimStart()}` : cells} ${observed}`;
 }
@@ -149,7 +151,8 @@ function typicalText({ calendar = utcCalendar }: DataSet): string {
   return (
     `Hours to come, and past ones that were not observed, are answered from a typical week: the mean of the same local ` +
     `hour (${timeZone}) of the last ${weeksRemembered} observed weeks, with their lowest minimum and highest maximum as ` +
-    `range. ${holidays.length} holidays count as Sundays. Excluded days are not among these weeks.`
+    `range. ${holidays.length} ${plural(holidays.length, "holiday counts as Sunday", "holidays count as Sundays")}. ` +
+    "Excluded days are not among these weeks."
   );
 }
 

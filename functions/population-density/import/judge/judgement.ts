@@ -3,6 +3,7 @@
  * is what is near the median of these weeks, so that one bad week spoils nothing.
  */
 import { hourMilliseconds } from "../../../../shared/calendar.ts";
+import { plural } from "../../../../shared/plural.ts";
 import { type Finding, type FindingCode, findingCodes } from "../../tiles/findings.ts";
 import { hoursPerDay } from "../../tiles/tile.ts";
 import type { TypicalWeek } from "../../tiles/typical-calendar.ts";
@@ -227,7 +228,8 @@ function judgedSuppression(
   const difference = Math.abs(share - middle);
   if (difference <= Math.max(suppressed.warning, spread)) return [];
   const text = () =>
-    `${percentText(share)} of ${countText(cells)} cells are suppressed, ${percentText(middle)} ${before}`;
+    `${percentText(share)} of ${countText(cells)} ${plural(cells, "cell is", "cells are")} suppressed, ` +
+    `${percentText(middle)} ${before}`;
   const isCritical = difference > Math.max(suppressed.critical, spread);
   return [{ code: "SUPPRESSION_UNUSUAL", isCritical, hour, size: difference, text, isPublic: true }];
 }

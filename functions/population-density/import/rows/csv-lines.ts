@@ -1,5 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { nearestName } from "../../../../shared/nearest-name.ts";
+import { plural } from "../../../../shared/plural.ts";
 import { type Column, columns, type Fields, isColumn, type LineProblem, shownName } from "./row-check.ts";
 
 /** The position of each column in a record; −1 for one that is not there. */
@@ -67,7 +68,10 @@ export function* csvFields(
         line,
       };
     } else if (record.length > 1 || record[0] !== "") {
-      refuse({ line, reason: `has ${record.length} fields, not ${header.length}` });
+      refuse({
+        line,
+        reason: `has ${record.length} ${plural(record.length, "field")}, not ${header.length}`,
+      });
     }
   }
 }

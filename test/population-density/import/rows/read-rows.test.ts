@@ -320,6 +320,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ["more people than there are", `u05kqxy,${noon},1000000001`, `people: ${notPeople}`],
     ["people without end", `u05kqxy,${noon},1e999`, `people: ${notPeople}`],
     ["too few fields", "u05kqxy,1", "has 2 fields, not 3"],
+    ["one field", "u05kqxy", "has 1 field, not 3"],
     ["too many fields", `u05kqxy,${noon},1,1`, "has 4 fields, not 3"],
     ["a quote within a field", `u05k"qxy,${noon},1`, "is not CSV with a record in each line"],
     ["a quote that is not closed", `"u05kqxy,${noon},1`, "is not CSV with a record in each line"],

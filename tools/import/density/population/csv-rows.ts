@@ -6,6 +6,7 @@ import { isValidCell } from "h3-js";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
+import { plural } from "../../../../shared/plural.ts";
 import { type Column, columnsIn, type NamedColumns } from "./columns.ts";
 import { ringOf } from "./hexagons.ts";
 import type { Place, PopulationFile } from "./places.ts";
@@ -91,7 +92,11 @@ async function* rowsOf(
       }
       // Some programs end every row, but not the header, with a separator.
       if (record.length < width || record.slice(width).some((field) => field !== "")) {
-        problems.add(0, `has ${record.length} fields, the header has ${width}`, info.lines);
+        problems.add(
+          0,
+          `has ${record.length} ${plural(record.length, "field")}, the header has ${width}`,
+          info.lines,
+        );
         continue;
       }
       const value = (column: Column) => record[found?.[column] ?? -1] ?? "";

@@ -5,6 +5,7 @@ import { fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
+import { plural } from "../../../../shared/plural.ts";
 import { type Georeference, GridRefused, georeferenceOf, requireInBox, toDegrees } from "./georeference.ts";
 import { type PixelValues, pixelValuesOf } from "./pixel-values.ts";
 import type { PopulatedPixels, PopulationFile } from "./places.ts";
@@ -279,7 +280,7 @@ function remarkOn({ pixels, noData, nan, negative, hidden }: Found, isNoDataNobo
   })
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count.toLocaleString("en")} with ${kind}`);
-  const what = `${all.toLocaleString("en")} of ${pixels.toLocaleString("en")} pixels in the box ${all === 1 ? "has" : "have"} no data`;
+  const what = `${all.toLocaleString("en")} of ${pixels.toLocaleString("en")} pixels in the box ${plural(all, "has", "have")} no data`;
   return (
     [what, ...(all === 0 ? [] : [`${kinds.join(", ")}`])].join(": ") +
     (isNoDataNobody && all > 0 ? "; nobody is taken to live there" : "")
