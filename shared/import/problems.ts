@@ -3,28 +3,35 @@ import { ImportError } from "./import-error.ts";
 /** Maximum of different problems that are reported. */
 export const problemsNamed = 20;
 
-/** Maximum of rows with problems that are counted: to read on would take minutes, and say nothing new. */
+/** Maximum of problems that are counted: to read on would take minutes, and say nothing new. */
 const problemsCounted = 1_000_000;
+
+/** What a file consists of: rows are told by their line, records by their position. */
+type Unit = "row" | "record";
+
+const placeOf: Readonly<Record<Unit, string>> = { row: "line", record: "record" };
 
 /** Equal problems of a file. */
 interface Found {
   readonly file: number;
   readonly column: string | undefined;
   readonly reason: string;
-  /** Line of the first of them. */
-  readonly line: number | undefined;
+  /** Line of the first of them, or its position as a record. */
+  place: number | undefined;
   count: number;
 }
 
 /** Collects the problems of an import, so that an operator sees more than the first one; equal ones are counted. */
 export class Problems {
   readonly #files: readonly string[];
+  readonly #unit: Unit;
   readonly #found = new Map<string, Found>();
   #count = 0;
 
   /** @param files the names of the files for reports; elsewhere a file is given by its index in this list. */
-  constructor(files: readonly string[]) {
+  constructor(files: readonly string[], unit: Unit = "row") {
     this.#files = files;
+    this.#unit = unit;
   }
 
   get count(): number {
@@ -33,18 +40,23 @@ export class Problems {
 
   /**
    * @param reason why it is refused, without values from the file.
-   * @param line counted from 1; absent for a problem of the whole file.
-   * @param count of equal problems, of which the first is in this line.
+   * @param place its line, or its position as a record, counted from 1; absent for a problem of the whole file.
+   * @param count of equal problems, of which the first is in this place.
    * @throws {ImportError} once there are enough problems to report.
    */
-  add(file: number, reason: string, line?: number, column?: string, count = 1): void {
+  add(file: number, reason: string, place?: number, column?: string, count = 1): void {
     const key = `${file}\n${column ?? ""}\n${reason}`;
     const known = this.#found.get(key);
-    if (known === undefined) this.#found.set(key, { file, reason, line, column, count });
-    else known.count += count;
+    if (known === undefined) this.#found.set(key, { file, reason, place, column, count });
+    else {
+      known.count += count;
+      // What is read at once may be added in any order.
+      if (place !== undefined && known.place !== undefined) known.place = Math.min(known.place, place);
+    }
     this.#count += count;
     if (this.#found.size >= problemsNamed) this.#stop(file, `${problemsNamed} different ones`);
-    if (this.#count >= problemsCounted) this.#stop(file, `${problemsCounted.toLocaleString("en")} rows`);
+    if (this.#count >= problemsCounted)
+      this.#stop(file, `${problemsCounted.toLocaleString("en")} ${this.#unit}s`);
   }
 
   /** @throws {ImportError} with every problem so far, if there are any. */
@@ -58,13 +70,17 @@ export class Problems {
   }
 
   #texts(): string[] {
-    return Array.from(this.#found.values(), (found) => `${this.#files[found.file]}: ${textOf(found)}`);
+    const found = [...this.#found.values()].sort(
+      (one, other) => one.file - other.file || (one.place ?? 0) - (other.place ?? 0),
+    );
+    return found.map((each) => `${this.#files[each.file]}: ${textOf(each, this.#unit)}`);
   }
 }
 
-function textOf({ line, column, reason, count }: Found): string {
+function textOf({ place, column, reason, count }: Found, unit: Unit): string {
   const ofColumn = column === undefined ? reason : `${column}: ${reason}`;
-  if (count > 1) return `${count.toLocaleString("en")} rows: ${ofColumn}, first in line ${line}`;
-  if (line === undefined) return ofColumn;
-  return column === undefined ? `line ${line}: ${reason}` : `line ${line}, ${ofColumn}`;
+  const at = `${placeOf[unit]} ${place}`;
+  if (count > 1) return `${count.toLocaleString("en")} ${unit}s: ${ofColumn}, first in ${at}`;
+  if (place === undefined) return ofColumn;
+  return column === undefined ? `${at}: ${reason}` : `${at}, ${ofColumn}`;
 }

@@ -7,6 +7,8 @@ import { qosProfiles as qosProfilesTable } from "../../functions/qos-profiles/ta
 import { phoneIdentifier } from "../../shared/devices/keys.ts";
 import { findDevice } from "../../shared/devices/store.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
+import { Problems } from "../../shared/import/problems.ts";
+import { type RecordKind, recordFiles } from "../../tools/import/data-files.ts";
 import { importKinds } from "../../tools/import/data-folder.ts";
 import { type ImportKind, importFile } from "../../tools/import/import-file.ts";
 import { useOwnTable, useTables } from "../support/database.ts";
@@ -183,15 +185,64 @@ test.each([
   },
 );
 
-test("ncs import names the first twenty problems and counts the others", async () => {
-  const path = await fileOf(Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" })));
-  const lines = await importFile(importKinds["qos-profiles"], path).catch((error) =>
-    error.message.split("\n"),
+describe("problems of a file with many bad records", () => {
+  const linesOf = async (kind: RecordKind, records: readonly unknown[]) => {
+    const importing = importFile(importKinds[kind] as ImportKind<z.ZodType>, await fileOf(records));
+    const error = await importing.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof ImportError)) throw new Error("the file was not refused", { cause: error });
+    return error.message.split("\n").map((line) => line.replace(/^[^:]*\.json: /, ""));
+  };
+
+  test.each([
+    ["qos-profiles", "status"],
+    ["devices", "subscription"],
+    ["number-assignments", "phoneNumber"],
+    ["profiles", "EmailAddress"],
+    ["clients", "clientId"],
+  ] as const)(
+    "ncs import tells of 1,000 %s without %s in one line with their number",
+    async (kind, field) => {
+      const [record] = JSON.parse(readFileSync(`tools/demo/${recordFiles[kind]}`, "utf8"));
+      const lines = await linesOf(
+        kind,
+        Array.from({ length: 1_000 }, () => ({ ...record, [field]: undefined })),
+      );
+      expect(lines).toEqual([`1,000 records: ${field}: is missing, first in record 1`]);
+    },
   );
-  expect(lines).toHaveLength(21);
-  expect(lines[0]).toMatch(/record 2, name: the same as in record 1$/);
-  expect(lines[19]).toMatch(/record 21, name: the same as in record 1$/);
-  expect(lines[20]).toMatch(/: and 979 more problems$/);
+
+  test("ncs import tells of 999 records with the name of the first one in one line", async () => {
+    const records = Array.from({ length: 1_000 }, () => ({ name: "QOS_A", status: "ACTIVE" }));
+    expect(await linesOf("qos-profiles", records)).toEqual([
+      "999 records: name: the same as in record 1, first in record 2",
+    ]);
+  });
+
+  test("ncs import names twenty different problems in the order of their records, and says that there may be more", async () => {
+    const records = Array.from({ length: 100 }, (_, index) => ({
+      name: `QOS_${index}`,
+      status: "ACTIVE",
+      [`wrong${index}`]: 1,
+    }));
+    const lines = await linesOf("qos-profiles", records);
+    expect(lines.map((line) => line.replace(/; did you mean.*/, ""))).toEqual([
+      ...Array.from({ length: 20 }, (_, index) => `record ${index + 1}, wrong${index}: unknown field`),
+      "there may be more problems: the check stops after 20 different ones",
+    ]);
+  });
+});
+
+test("problems that are added in any order are told by the first record, and in the order of records", () => {
+  const problems = new Problems(["devices.json"], "record");
+  problems.add(0, "is missing", 900, "imei");
+  problems.add(0, "is missing", 300, "imei");
+  problems.add(0, "is missing", 20, "phoneNumber");
+  expect(() => problems.refuse()).toThrow(
+    "devices.json: record 20, phoneNumber: is missing\ndevices.json: 2 records: imei: is missing, first in record 300",
+  );
 });
 
 describe("what contradicts the tables is refused before anything is written", () => {

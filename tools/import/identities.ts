@@ -1,5 +1,11 @@
-import type { RecordProblem } from "./record-problems.ts";
 import { Spool } from "./spool.ts";
+
+/** A problem of a record; its position counts from 0. */
+interface RecordProblem {
+  readonly record: number;
+  readonly field: string;
+  readonly message: string;
+}
 
 /**
  * A value of a record: identifying it, or one that must identify some record; then with what is wrong if it does not.

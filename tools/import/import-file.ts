@@ -4,10 +4,10 @@ import { checkConnection } from "../../shared/aws/connection.ts";
 import { NotConnected } from "../../shared/aws/connection-problem.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
+import { Problems } from "../../shared/import/problems.ts";
 import type { Table } from "../../shared/table.ts";
 import { Identities } from "./identities.ts";
 import { type Placed, RecordFile } from "./record-file.ts";
-import { RecordProblems } from "./record-problems.ts";
 import { firstOfEach, problemText, unknownMember } from "./schema-problems.ts";
 import { withLeases } from "./table-lease.ts";
 
@@ -39,7 +39,7 @@ export interface ImportKind<Schema extends z.ZodType> {
   readonly identities: (
     record: z.output<Schema>,
   ) => readonly { readonly field: string; readonly value: string }[];
-  readonly begin: (problems: RecordProblems, identities: Identities) => RecordImport<z.output<Schema>>;
+  readonly begin: (problems: Problems, identities: Identities) => RecordImport<z.output<Schema>>;
 }
 
 /** How a file of records is imported. */
@@ -85,7 +85,7 @@ async function importLeased<Schema extends z.ZodType>(
 ): Promise<number> {
   const file = new RecordFile(path);
   const identities = new Identities();
-  const problems = new RecordProblems(file.name);
+  const problems = new Problems([file.name], "record");
   let importing: RecordImport<z.output<Schema>> | undefined;
   try {
     importing = kind.begin(problems, identities);
@@ -108,7 +108,7 @@ async function reviewAll<Schema extends z.ZodType>(
   kind: ImportKind<Schema>,
   file: RecordFile,
   importing: RecordImport<z.output<Schema>>,
-  problems: RecordProblems,
+  problems: Problems,
   identities: Identities,
   onChecked: (records: number) => void,
   renew: () => Promise<void>,
@@ -124,7 +124,9 @@ async function reviewAll<Schema extends z.ZodType>(
     if (problems.count === 0) await importing.review?.(records);
   });
   importing.reviewAll?.();
-  for (const problem of identities.problems()) problems.add(problem);
+  for (const { record, field, message } of identities.problems()) {
+    problems.add(0, message, record + 1, field);
+  }
   problems.refuse();
   return count;
 }
@@ -148,13 +150,13 @@ async function* counted<Content>(
 async function* validRecords<Schema extends z.ZodType>(
   { schema }: ImportKind<Schema>,
   file: RecordFile,
-  problems: RecordProblems,
+  problems: Problems,
 ): AsyncGenerator<readonly Placed<z.output<Schema>>[]> {
   for await (const records of file.records()) {
     yield records.flatMap(({ position, content }) => {
       const before = problems.count;
       const refuse = (path: readonly PropertyKey[], message: string) =>
-        problems.add({ record: position, field: fieldOf(path), message });
+        problems.add(0, message, position + 1, fieldOf(path));
       const parsed = schema.safeParse(content);
       if (!parsed.success) {
         for (const issue of firstOfEach(parsed.error.issues)) refuse(issue.path, problemText(issue, content));

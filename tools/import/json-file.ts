@@ -3,11 +3,9 @@ import { basename, extname } from "node:path";
 import type * as z from "zod";
 import { invalidJsonAt } from "../../shared/http/json-position.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
+import { problemsNamed } from "../../shared/import/problems.ts";
 import { unreadable } from "../../shared/import/unreadable.ts";
 import { problemText, unknownMember } from "./schema-problems.ts";
-
-/** Maximum of reported problems. */
-const problemsNamed = 20;
 
 async function readJson(path: string): Promise<unknown> {
   const file = basename(path);

@@ -6,10 +6,10 @@ import {
   numberAssignment,
   numberAssignments as table,
 } from "../../functions/number-recycling/tables.ts";
+import type { Problems } from "../../shared/import/problems.ts";
 import { recordFiles } from "./data-files.ts";
 import { eachItem, type ImportKind, type RecordImport } from "./import-file.ts";
 import type { Placed } from "./record-file.ts";
-import type { RecordProblems } from "./record-problems.ts";
 import { Spool } from "./spool.ts";
 
 const schema = z.object(numberAssignment.shape).superRefine(({ from, to }, context) => {
@@ -32,10 +32,10 @@ type Assignment = NumberAssignment & { readonly position: number };
  * Assignments of a number may be anywhere in the file: those of some numbers at a time are brought together on disk.
  */
 class HistoryImport implements RecordImport<NumberAssignment> {
-  readonly #problems: RecordProblems;
+  readonly #problems: Problems;
   readonly #assignments = new Spool<Assignment>();
 
-  constructor(problems: RecordProblems) {
+  constructor(problems: Problems) {
     this.#problems = problems;
   }
 
@@ -50,8 +50,7 @@ class HistoryImport implements RecordImport<NumberAssignment> {
       for (const [earlier, later] of [...byNumber(assignments).values()].flatMap(overlapsIn)) {
         const message = `shares days with record ${earlier.position + 1}`;
         // Two of one first day have the same identity, which is a problem of its own.
-        if (earlier.from !== later.from)
-          this.#problems.add({ record: later.position, field: "from", message });
+        if (earlier.from !== later.from) this.#problems.add(0, message, later.position + 1, "from");
       }
     }
   }

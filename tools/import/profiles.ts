@@ -43,7 +43,7 @@ export const profiles: ImportKind<typeof schema> = {
       eachItem(records, positionOf, async ({ position, content }, signal) => {
         const stored = await findProfile(addressOf(content.EmailAddress), signal);
         if (stored === undefined || stored.ID === content.ID) return;
-        problems.add({ record: position, field: "EmailAddress", message: "belongs to another profile" });
+        problems.add(0, "belongs to another profile", position + 1, "EmailAddress");
       }),
     write: (source) =>
       eachBatch(source(), (records) => eachItem(records, positionOf, storeProfile, hashesAtOnce)),
