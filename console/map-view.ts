@@ -20,7 +20,7 @@ import { readAddress, type ViewState, writeAddress } from "./request/address.ts"
 import { type Area, type Box, boxArea, type Point } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
 import type { Capabilities, Coverage } from "./request/capabilities.ts";
-import { touchesCoverage } from "./request/covered.ts";
+import { qualityIn, touchesCoverage } from "./request/covered.ts";
 import { type Example, examplesIn } from "./request/examples.ts";
 import { onGivenTexts } from "./request/import-way.ts";
 import { type Query, requestsOf } from "./request/query.ts";
@@ -334,7 +334,7 @@ class MapView {
     const onCoverage = () => this.#map.moveToCoverage();
     const sources = capabilities.provenance.map(({ source }) => source).join(", ");
     const onPicture = () => savePicture(this.#map.library, sources);
-    const quality = capabilities.forecastQuality.find(({ precision }) => precision === query.precision);
+    const quality = qualityIn(query, capabilities.forecastQuality);
     const requests = requestsOf(query);
     const result = resultPanel({ densities, requests, threshold, quality, onCell, onPicture, onCoverage });
     this.#form?.result.replaceChildren(result.element);

@@ -47,12 +47,12 @@ export function basisText({
   return texts[basis];
 }
 
-/** How far typical days were from what was observed, wherever that was: a sentence; undefined if nothing was compared. */
+/** How far typical days were from what was observed, in all regions where that was: a sentence; undefined if nothing was. */
 export function qualityText(quality: ForecastQuality | undefined): string | undefined {
   if (quality?.wape === undefined) return undefined;
   const { days, wape, withinRange } = quality;
   return (
-    `In all that is covered, typical days were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
+    `In the regions where it was measured, also here, typical days were off by ${percent(wape)} (WAPE) in the latest ${days === 1 ? "day" : `${days} days`}, ` +
     `and ${percent(withinRange)} of the observed numbers were in their ranges.`
   );
 }

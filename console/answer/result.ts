@@ -36,7 +36,7 @@ interface ResultOptions {
   readonly requests: readonly DensityRequest[];
   /** Smaller counts are not published. */
   readonly threshold: number;
-  /** How good the typical hours of this precision were; undefined if that is not known. */
+  /** How good the typical hours of this precision were in regions that the areas touch; undefined if that is not known. */
   readonly quality: ForecastQuality | undefined;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;

@@ -16,6 +16,8 @@ export interface ForecastQuality {
   readonly wape?: number;
   /** The share of cells and hours whose observed density was in the range of the typical one. */
   readonly withinRange: number;
+  /** Boxes around the cells that were compared: west, south, east and north. Absent if none was recorded. */
+  readonly regions?: readonly (readonly number[])[];
 }
 
 /** The week that typical hours are taken from. */

@@ -1,12 +1,16 @@
-/** Whether areas have anything of what is covered, known before anything is asked. */
+/** Whether areas have anything of what is covered, or of where typical hours were compared. */
 import type { Point } from "./area.ts";
-import type { Coverage } from "./capabilities.ts";
+import type { Coverage, ForecastQuality } from "./capabilities.ts";
+import type { Query } from "./query.ts";
 
 type Place = readonly number[];
 type Ring = readonly Place[];
 
 /** Whether a ring has anything of what is covered. */
-export function touchesCoverage(ring: readonly Point[], { coordinates }: Coverage): boolean {
+export function touchesCoverage(
+  ring: readonly Point[],
+  { coordinates }: Pick<Coverage, "coordinates">,
+): boolean {
   const places = ring.map(({ longitude, latitude }): Place => [longitude, latitude]);
   return coordinates.some(
     (polygon) =>
@@ -14,6 +18,32 @@ export function touchesCoverage(ring: readonly Point[], { coordinates }: Coverag
       polygon.some((outline) => outline.some((place) => isWithin(place, [places]))) ||
       polygon.some((outline) => cross(places, outline)),
   );
+}
+
+/**
+ * How good typical hours of a precision were; undefined unless every area has something of a region where they were
+ * compared.
+ */
+export function qualityIn(
+  { areas, precision }: Pick<Query, "areas" | "precision">,
+  qualities: readonly ForecastQuality[],
+): ForecastQuality | undefined {
+  const quality = qualities.find((each) => each.precision === precision);
+  const coordinates = (quality?.regions ?? []).flatMap(partsOf);
+  return areas.every(({ boundary }) => touchesCoverage(boundary, { coordinates })) ? quality : undefined;
+}
+
+/** The polygons of a box; two of one across the antimeridian. */
+function partsOf([west = 0, south = 0, east = 0, north = 0]: readonly number[]): Ring[][] {
+  const polygon = (from: number, to: number) => [
+    [
+      [from, south],
+      [to, south],
+      [to, north],
+      [from, north],
+    ],
+  ];
+  return west <= east ? [polygon(west, east)] : [polygon(west, 180), polygon(-180, east)];
 }
 
 /** The ring with latitude and longitude exchanged; undefined where that is no place. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { outputNames } from "../../infra/output-names.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { freshTile } from "../support/densities.ts";
@@ -35,14 +36,16 @@ test("ncs list densities prints the calendar of the imports, how far typical wee
   await importCounts([`${cell},2026-10-26T07:00:00Z,125`]);
 
   const { stdout } = await runNcs(["list", "densities", "--outputs", outputs]);
+  const { west, south, east, north } = boxOf(cell);
+  const box = `${west},${south},${east},${north}`;
   expect(stdout.split("\n")).toEqual([
     "observed until:   2026-10-26",
     "precisions:       7",
     "K:                10",
     "sources:          not recorded",
     "typical weekdays: in Europe/Madrid, 2 holidays from 2026-12-25 to 2027-01-01",
-    "       day  precision  cells × hours  weeks    WAPE  within range",
-    "2026-10-26          7              1      1  20.0 %         0.0 %",
+    `       day  precision  cells × hours  weeks    WAPE  within range  ${"box".padStart(box.length)}`,
+    `2026-10-26          7              1      1  20.0 %         0.0 %  ${box}`,
     "       day  hours  people  cells  suppressed  judgement",
     "2026-10-26      1     125      1       0.0 %       good",
     "2026-10-19      1     100      1       0.0 %       good",

@@ -78,7 +78,7 @@ function holidaysText(holidays: readonly string[]): string {
 }
 
 function tableOf(compared: NonNullable<DataSet["compared"]>): string {
-  const rows = compared.flatMap(({ day, errors }) =>
+  const rows = compared.flatMap(({ day, errors, box }) =>
     errors.map(({ precision, slots, weeks, observed, error, within }) => [
       day,
       String(precision),
@@ -86,9 +86,10 @@ function tableOf(compared: NonNullable<DataSet["compared"]>): string {
       String(weeks),
       observed === 0 ? "" : percent(error / observed),
       percent(within / slots),
+      box === undefined ? "" : [box.west, box.south, box.east, box.north].join(),
     ]),
   );
-  const all = [["day", "precision", "cells × hours", "weeks", "WAPE", "within range"], ...rows];
+  const all = [["day", "precision", "cells × hours", "weeks", "WAPE", "within range", "box"], ...rows];
   return alignedRows(all).join("\n");
 }
 

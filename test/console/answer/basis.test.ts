@@ -19,7 +19,7 @@ test("qualityText names error, days and share within range in two digits, and is
   const quality = { precision: 7, days: 28, withinRange: 0.7629 };
 
   expect(qualityText({ ...quality, wape: 0.1843 })).toBe(
-    "In all that is covered, typical days were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
+    "In the regions where it was measured, also here, typical days were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
   );
   expect(qualityText(quality)).toBeUndefined();
 });

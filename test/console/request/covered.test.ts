@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { boxArea } from "../../../console/request/area.ts";
-import { swapped, touchesCoverage } from "../../../console/request/covered.ts";
+import { qualityIn, swapped, touchesCoverage } from "../../../console/request/covered.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 
 const lyon = coverageOfBoxes({ west: 4.8, south: 45.7, east: 4.9, north: 45.8 }) ?? {
@@ -26,3 +26,41 @@ test("coverage: an area with exchanged coordinates is covered once they are exch
   expect(touchesCoverage(swapped(given) ?? [], lyon)).toBe(true);
   expect(swapped(boxOf(120, 10, 121, 11))).toBeUndefined();
 });
+
+describe("the error of typical hours", () => {
+  const here = boxArea({ west: 4.82, south: 45.72, east: 4.84, north: 45.74 }) ?? never();
+  const elsewhere = boxArea({ west: 10.7, south: 59.9, east: 10.8, north: 60 }) ?? never();
+  const fiji = boxArea({ west: -179.9, south: -17, east: -179.8, north: -16.9 }) ?? never();
+  const inLyon = [4.8, 45.7, 4.9, 45.8];
+  const measured = (...regions: number[][]) => ({
+    precision: 7,
+    days: 3,
+    withinRange: 1,
+    wape: 0.1,
+    regions,
+  });
+
+  test.each([
+    [true, "within a measured region", [here], [inLyon]],
+    [true, "across the antimeridian of a measured region", [fiji], [[179.5, -18, -179.5, -16]]],
+    [false, "of which one is in no measured region", [here, elsewhere], [inLyon]],
+    [
+      false,
+      "on the other side of the world from a region across the antimeridian",
+      [here],
+      [[179, 40, -179, 50]],
+    ],
+    [false, "when no region was recorded", [here], []],
+  ])("is told: %s for areas %s", (isTold, _, areas, regions) => {
+    const quality = measured(...regions);
+    expect(qualityIn({ areas, precision: 7 }, [quality])).toBe(isTold ? quality : undefined);
+  });
+
+  test("is told of the precision that is asked for alone", () => {
+    expect(qualityIn({ areas: [here], precision: 6 }, [measured(inLyon)])).toBeUndefined();
+  });
+});
+
+function never(): never {
+  throw new Error("no area");
+}
