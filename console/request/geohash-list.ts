@@ -34,29 +34,46 @@ const geohash = /^[0-9b-hjkmnp-z]+$/i;
 
 /**
  * Reads a list of geohashes, in any case, separated by spaces, commas, semicolons, lines or quotes.
- * @returns undefined for a text that is none: a word has other characters than letters and digits, less than half of
- * them are geohashes of at most 12 characters, or none of these has a letter.
- * @throws {Error} where they are too many.
+ * @param isNamed whether the text calls them geohashes; otherwise they must differ from numbers and words
+ * @returns undefined for a text that is none: less than half of its words have a letter and are geohashes of at most 12
+ * characters, or would be but for an a, i, l or o next to a digit.
+ * @throws {Error} where they are too many, or may be words of a language.
  */
-export function parseGeohashes(text: string): GeohashList | undefined {
+export function parseGeohashes(text: string, isNamed = false): GeohashList | undefined {
   const words = [...new Set(text.split(/[\s,;|"'[\]]+/).filter((word) => word !== ""))];
   const good = words.filter((word) => geohash.test(word) && word.length <= longestWord);
-  const isList = words.every((word) => /^[0-9a-z]+$/i.test(word)) && good.some((word) => /[a-z]/i.test(word));
-  if (!isList || good.length < words.length / 2) return undefined;
+  if (!isNamed && !isList(words, good)) return undefined;
   const bad = words.filter((word) => !good.includes(word));
   const long = good.filter((word) => word.length > maxLength);
   const cells = ofOneLength(new Set(good.map((word) => word.toLowerCase().slice(0, maxLength))));
   return {
     cells,
-    polygons: outlineAround(cells).coordinates.map((rings) => rings.map(insetRing)),
+    polygons: (cells.size === 0 ? [] : outlineAround(cells).coordinates).map((rings) => rings.map(insetRing)),
     count: good.length,
     remarks: [
       ...(bad.length > 0
         ? [`Left out: ${listed(bad)}. A geohash has digits and letters, but no a, i, l, o.`]
         : []),
+      ...(bad.some(({ length }) => length > longestWord)
+        ? [`It has at most ${longestWord} characters.`]
+        : []),
       ...(long.length > 0 ? [`Cut to ${maxLength} characters: ${listed(long)}.`] : []),
     ],
   };
+}
+
+/** @throws {Error} for words that nothing tells from those of a language. */
+function isList(words: readonly string[], good: readonly string[]): boolean {
+  const mixed = words.filter((word) => /^(?=\d*[a-z])(?=[a-z]*\d)[0-9a-z]{1,12}$/i.test(word));
+  const meant = new Set([...mixed, ...good.filter((word) => /[a-z]/i.test(word))]);
+  if (meant.size === 0 || meant.size < words.length / 2) return false;
+  const isOneLength = new Set(words.map(({ length }) => length)).size === 1;
+  const isOneCase = words.every((word) => /^(?:[b-hjkmnp-z]{5,}|[B-HJKMNP-Z]{5,})$/.test(word));
+  if (mixed.length > 0 || (isOneLength && isOneCase)) return true;
+  throw new Error(
+    "This is not a list of geohashes: without a digit, they must be in one case and of one length, 5 or more, without a, " +
+      `i, l, o: ${listed(words)}.`,
+  );
 }
 
 /** The same cells as geohashes of one length: that of the longest that is in none of the others. */

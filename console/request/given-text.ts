@@ -119,7 +119,7 @@ function tableOf(text: string): GivenText | undefined {
   const table = parseTable(text);
   if (table === undefined) return undefined;
   const { column, values, isWkt, otherColumns } = table;
-  if (!isWkt) return geohashesOf(values.join(" "), otherColumns);
+  if (!isWkt) return geohashesOf(values.join(" "), otherColumns, true);
   const rows = values.map((value) => (isWktText(value) ? parseWkt(value) : undefined));
   // Broken WKT is no table.
   if (column === undefined && rows.every((row) => row === undefined)) return undefined;
@@ -139,8 +139,12 @@ function unusedColumns(names: readonly string[]): string[] {
   return names.length > 0 ? [`Not used: ${listed(names)}.`] : [];
 }
 
-function geohashesOf(text: string, otherColumns: readonly string[] = []): GivenText | undefined {
-  const list: GeohashList | undefined = parseGeohashes(text);
+function geohashesOf(
+  text: string,
+  otherColumns: readonly string[] = [],
+  isNamed = false,
+): GivenText | undefined {
+  const list: GeohashList | undefined = parseGeohashes(text, isNamed);
   return (
     list && {
       values: [{ type: "MultiPolygon", coordinates: list.polygons }],

@@ -187,6 +187,14 @@ test.each([
   ["151.21, -33.86", "Latitude comes first"],
   ["89.9999, 4", "near to a pole"],
   ["u0, v05kqzbpx", "more than 65,536 cells"],
+  ["u05kqa u05kqi", "Left out: u05kqa, u05kqi. A geohash has digits and letters, but no a, i, l, o."],
+  ["geohash,people\nu05kqa,3\n", "Left out: u05kqa. A geohash has digits and letters"],
+  ["best west", "This is not a list of geohashes: without a digit, they must"],
+  ['["best", "west"]', "This is not a list of geohashes: without a digit, they must"],
+  ["true", "of one length, 5 or more, without a, i, l, o: true."],
+  ["Verdun", "of one length, 5 or more, without a, i, l, o: Verdun."],
+  ["gcpvj gcpva", "without a, i, l, o: gcpvj, gcpva."],
+  ["31T 445277 5621521", "not GeoJSON, WKT"],
   ["", "not GeoJSON, WKT"],
 ])("parseGivenAreas refuses %s and says what it expected", (text, reason) => {
   expect(() => parseGivenAreas(text)).toThrow(reason);
@@ -252,12 +260,32 @@ describe("a list of geohashes", () => {
     ["geohash,pplDensity\nu05kq,3\nu05kr,4\n", 1, 2],
     ["9e1 9e2", 2, 2],
     ["gcpvj", 1, 1],
+    ["gcpvj gcpvm", 1, 2],
+    ["geohash\nbest\nwest", 2, 2],
     // With the 32 cells of u05kr.
     ["u05kr u05kq4 u05kqc", 2, 34],
   ])("%j is joined into %i areas of %i cells, and no others", (text, areas, cells) => {
     const found = covered(text);
     expect([found.areas.length, found.cells.size]).toEqual([areas, cells]);
     expect(found.differences).toEqual([]);
+  });
+
+  test.each([
+    ["u05kq7 u05kqa u05kqi", "a geohash", "Left out: u05kqa, u05kqi."],
+    ["u05kq u05kr\nn/a u05kx-", "2 geohashes", "Left out: n/a, u05kx-."],
+    ["gcpvj u05kq gcpvl", "2 geohashes", "Left out: gcpvl."],
+    ["geohash\nbest\nLyon", "a geohash", "Left out: Lyon."],
+  ])("the words of %j that are none are named and left out", (text, count, leftOut) => {
+    const { understood, remarks } = parseGivenAreas(text);
+    expect(understood).toEqual([count]);
+    expect(remarks).toEqual([`${leftOut} A geohash has digits and letters, but no a, i, l, o.`]);
+  });
+
+  test("a word that is too long for a geohash is left out, and the length that one has at most is named", () => {
+    expect(parseGivenAreas("u05kq u05kq4zbpx123").remarks).toEqual([
+      "Left out: u05kq4zbpx123. A geohash has digits and letters, but no a, i, l, o.",
+      "It has at most 12 characters.",
+    ]);
   });
 
   test("geohashes with a, i, l and o are named and left out, and long ones cut", () => {
