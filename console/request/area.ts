@@ -53,13 +53,18 @@ export function areDegrees(points: readonly Point[]): boolean {
   return points.every(({ latitude, longitude }) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180);
 }
 
+/** Whether the coordinates of one point look like metres of a map projection: one is 1,000 or more. */
+export function areMetres(pair: readonly number[]): boolean {
+  return pair.some((value) => Math.abs(value) >= 1_000);
+}
+
 /** The sentence about coordinates that are no degrees. @param pair those of one point, as they were given */
 export function noDegrees(pair: readonly number[]): string {
   const numbers = pair.map((value) => String(Number(value.toPrecision(9)))).join(" and ");
-  return (
-    `Coordinates have to be degrees of longitude and latitude (WGS 84, EPSG:4326): ${numbers} look like metres of a map ` +
-    "projection."
-  );
+  const reason = areMetres(pair)
+    ? "look like metres of a map projection"
+    : "are outside of longitude ±180, latitude ±90";
+  return `Coordinates have to be degrees of longitude and latitude (WGS 84, EPSG:4326): ${numbers} ${reason}.`;
 }
 
 function rounded(degrees: number): number {

@@ -15,7 +15,7 @@ const withLettersAfter = both(`${angle}([NSEW])`);
 /**
  * Reads the coordinates of one place: latitude first, unless letters say otherwise.
  * @returns undefined for another text.
- * @throws {Error} for coordinates that are no degrees, or not in this order.
+ * @throws {Error} for coordinates that are no degrees, or not in this order, and for minutes or seconds of 60 or more.
  */
 export function parsePlace(text: string): Point | undefined {
   const angles = anglesOf(text);
@@ -54,6 +54,13 @@ type Parts = readonly (string | undefined)[];
 
 function angleOf([sign = "", degrees, minutes, seconds]: Parts, letter = ""): Angle {
   const numberOf = (digits = "0") => Number(digits.replace(",", "."));
+  const hasInnerDecimals =
+    (minutes !== undefined && /[.,]/.test(degrees ?? "")) ||
+    (seconds !== undefined && /[.,]/.test(minutes ?? ""));
+  if (numberOf(minutes) >= 60 || numberOf(seconds) >= 60 || hasInnerDecimals)
+    throw new Error(
+      "Minutes and seconds are less than 60, and only the last number of an angle has decimals.",
+    );
   const size = numberOf(degrees) + numberOf(minutes) / 60 + numberOf(seconds) / 3_600;
   const isNegative = (sign === "-" || sign === "−") !== /[SW]/i.test(letter);
   return { letter: letter.toUpperCase(), degrees: isNegative ? -size : size };

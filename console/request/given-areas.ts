@@ -1,7 +1,7 @@
 /** Areas as people have them: the polygons of texts (`given-text.ts` says of which kinds). */
 import { afterHours } from "../time.ts";
 import type { ViewState } from "./address.ts";
-import { boxArea, type Point } from "./area.ts";
+import { areMetres, boxArea, noDegrees, type Point } from "./area.ts";
 import { parseText } from "./given-text.ts";
 import { listed } from "./listed.ts";
 
@@ -158,14 +158,17 @@ class Reader {
     );
   }
 
-  #addBox([west, south, east, north]: readonly unknown[]): void {
-    const area = boxArea({
-      west: Number(west),
-      south: Number(south),
-      east: Number(east),
-      north: Number(north),
-    });
-    if (area === undefined) throw new Error("A box is west, south, east, north, less than 180 degrees wide.");
+  #addBox(sides: readonly unknown[]): void {
+    const [west = 0, south = 0, east = 0, north = 0] = sides.map(Number);
+    const area = boxArea({ west, south, east, north });
+    if (area === undefined) {
+      const metres = [
+        [west, south],
+        [east, north],
+      ].find(areMetres);
+      const isNoBox = "A box is west, south, east, north, less than 180 degrees wide.";
+      throw new Error(metres === undefined ? isNoBox : noDegrees(metres));
+    }
     this.rings.push([...area.boundary]);
   }
 

@@ -1,5 +1,5 @@
 /** What kind of text people paste or drop, and the values in it. */
-import { boxArea, type Point } from "./area.ts";
+import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
 import { kilometreAround, parsePlace } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
 import { listed } from "./listed.ts";
@@ -47,12 +47,12 @@ function boxOrPlace(text: string): GivenText | undefined {
   return isBox ? { values: [numbers], understood: "a box", remarks: [] } : undefined;
 }
 
-function around(place: Point): GivenText {
+function around(place: Point, kind = "a place"): GivenText {
   const { latitude, longitude } = place;
   const name = `latitude ${degrees(latitude)}, longitude ${degrees(longitude)}`;
   return {
     values: [kilometreAround(place)],
-    understood: `a place, ${name}: the area reaches a kilometre from it to each side`,
+    understood: `${kind}, ${name}: the area reaches a kilometre from it to each side`,
     remarks: [],
   };
 }
@@ -72,7 +72,7 @@ function jsonOf(text: string): GivenText | undefined {
   if (whole !== undefined) {
     if (Array.isArray(whole) && whole.length > 0 && whole.every((one) => typeof one === "string"))
       return geohashesOf(whole.join(" "));
-    return { values: [whole], understood: kindOf(whole), remarks: [] };
+    return positionsOf(whole) ?? { values: [whole], understood: kindOf(whole), remarks: [] };
   }
   const separator = text.includes(recordSeparator) ? recordSeparator : /\r?\n/;
   const records = text.split(separator).filter((record) => record.trim() !== "");
@@ -92,6 +92,24 @@ function jsonOf(text: string): GivenText | undefined {
       ? `This is not JSON: in line ${lines.length} there is a comma before the end of a list or an object.`
       : `${at} is not JSON. Expected is ${expected}.`,
   );
+}
+
+/** A position, or the ring of a polygon, as in the `coordinates` of GeoJSON. */
+function positionsOf(value: unknown): GivenText | undefined {
+  const kind = "GeoJSON (longitude first)";
+  if (isPosition(value)) {
+    const [longitude, latitude] = value;
+    if (!areDegrees([{ latitude, longitude }])) throw new Error(noDegrees([longitude, latitude]));
+    return around({ latitude, longitude }, `a position of ${kind}`);
+  }
+  if (!Array.isArray(value) || value.length < 3 || !value.every(isPosition)) return undefined;
+  const polygon = { type: "Polygon", coordinates: [value] };
+  return { values: [polygon], understood: `positions of ${kind}`, remarks: [] };
+}
+
+/** Whether a value is longitude and latitude, also with a height. */
+function isPosition(value: unknown): value is readonly [number, number] {
+  return Array.isArray(value) && [2, 3].includes(value.length) && value.every(Number.isFinite);
 }
 
 function parsedJson(text: string): unknown {

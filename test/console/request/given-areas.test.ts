@@ -184,6 +184,15 @@ test.each([
   [`{"type":"FeatureCollection",\n"features":[${JSON.stringify(polygon)},\n]}`, "in line 2 there is a comma"],
   [`${JSON.stringify(polygon)}\n{"type":\n${JSON.stringify(polygon)}`, "Line 2 is not JSON"],
   ["842000, 6519000", "842000 and 6519000 look like metres"],
+  ["445277,5621521,456409,5637000", "445277 and 5621521 look like metres of a map projection."],
+  ['{"west":0,"south":-400,"east":11132,"north":400}', "11132 and 400 look like metres of a map projection."],
+  ["451.2, 4", "451.2 and 4 are outside of longitude ±180, latitude ±90."],
+  [`45°75'00"N 4°0'0"E`, "Minutes and seconds are less than 60"],
+  [`45°45'60"N 4°0'0"E`, "Minutes and seconds are less than 60"],
+  ["45°60,5′ 4°0′", "Minutes and seconds are less than 60"],
+  ["45.5°30'N 4°0'E", "only the last number of an angle has decimals"],
+  ["[445277, 5621521]", "445277 and 5621521 look like metres of a map projection."],
+  ["[4.83, 95]", "4.83 and 95 are outside of longitude ±180, latitude ±90."],
   ["151.21, -33.86", "Latitude comes first"],
   ["89.9999, 4", "near to a pole"],
   ["u0, v05kqzbpx", "more than 65,536 cells"],
@@ -214,6 +223,7 @@ test.each([
   ["−33.86, 151.21", -33.86, 151.21],
   ["-33.86/151.21", -33.86, 151.21],
   ["0, 180", 0, 180],
+  [`45°59'59.9"N 4°49.8'E`, 45.999972, 4.83],
 ])(
   "parseGivenAreas makes an area that reaches a kilometre to each side of %s",
   (text, latitude, longitude) => {
@@ -236,6 +246,26 @@ test.each([
     expect(east).toBeCloseTo(longitude + width > 180 ? longitude + width - 360 : longitude + width, 5);
   },
 );
+
+test.each(["[4.83, 45.76]", "[4.83, 45.76, 170]"])(
+  "parseGivenAreas reads %s as a position of GeoJSON, longitude first, and says so",
+  (text) => {
+    const { rings, understood } = parseGivenAreas(text);
+
+    expect(rings).toEqual(parseGivenAreas("45.76, 4.83").rings);
+    expect(understood).toEqual([
+      "a position of GeoJSON (longitude first), latitude 45.76, longitude 4.83: the area reaches a kilometre from it to each side",
+    ]);
+  },
+);
+
+test("parseGivenAreas reads a list of positions as the ring of a polygon of GeoJSON, and says so", () => {
+  const { rings, understood, remarks } = parseGivenAreas(JSON.stringify(ring));
+
+  expect(rings).toEqual([closed]);
+  expect(understood).toEqual(["positions of GeoJSON (longitude first)"]);
+  expect(remarks).toEqual([]);
+});
 
 test("parseGivenAreas names the columns of a table that are not used, and its rows that are no WKT", () => {
   const { rings, understood, remarks } = parseGivenAreas(`wkt;fid;name\n"${wkt}";1;park\nnothing;2;`);
@@ -355,7 +385,7 @@ test("parseGivenAreas returns rings or throws a readable error for any text", ()
         expect(parseGivenAreas(text).rings.length).toBeGreaterThan(0);
       } catch (error) {
         expect((error as Error).message).toMatch(
-          /^(?:This is not|There is no polygon|A box is|The coordinates are of SRID|Line \d+ is not JSON|Coordinates have|Latitude comes|This place is|These geohashes)/,
+          /^(?:This is not|There is no polygon|A box is|The coordinates are of SRID|Line \d+ is not JSON|Coordinates have|Minutes and seconds|Latitude comes|This place is|These geohashes)/,
         );
       }
     }),
