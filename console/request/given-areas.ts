@@ -45,6 +45,7 @@ class Reader {
   readonly rings: Point[][] = [];
   #holes = 0;
   #hasHeights = false;
+  #hasMeasures = false;
   readonly #periods: Period[] = [];
   readonly #precisions: number[] = [];
   /** What is not used and has no name of its own, and how often it is there. */
@@ -66,6 +67,7 @@ class Reader {
       ...(this.#properties.size > 0 ? [`properties (${listed(this.#properties)})`] : []),
       ...(this.#members.size > 0 ? [listed(this.#members)] : []),
       ...(this.#hasHeights ? ["heights"] : []),
+      ...(this.#hasMeasures ? ["measures"] : []),
     ];
     const holes = this.#holes === 1 ? "A hole is" : `${this.#holes} holes are`;
     return [
@@ -149,7 +151,8 @@ class Reader {
       return;
     }
     this.#holes += holes.length;
-    this.#hasHeights ||= positions.some((position) => listOf(position).length > 2);
+    this.#hasHeights ||= positions.some((position) => listOf(position)[2] !== undefined);
+    this.#hasMeasures ||= positions.some((position) => listOf(position)[3] !== undefined);
     this.rings.push(
       positions.map((position) => {
         const [longitude, latitude] = listOf(position);

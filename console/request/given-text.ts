@@ -1,4 +1,6 @@
 /** What kind of text people paste or drop, and the values in it. */
+
+import { counted } from "../numbers.ts";
 import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
 import { kilometreAround, parsePlace } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
@@ -136,38 +138,33 @@ function wktOf(text: string): GivenText | undefined {
 function tableOf(text: string): GivenText | undefined {
   const table = parseTable(text);
   if (table === undefined) return undefined;
-  const { column, values, isWkt, otherColumns } = table;
-  if (!isWkt) return geohashesOf(values.join(" "), otherColumns, true);
+  const { column, values, emptyRows, isWkt, otherColumns } = table;
+  const others = [
+    ...(emptyRows > 0 ? [`Left out: ${emptyRows} × row without an area.`] : []),
+    ...(otherColumns.length > 0 ? [`Not used: ${listed(otherColumns)}.`] : []),
+  ];
+  if (!isWkt) return geohashesOf(values.join(" "), true, others);
   const rows = values.map((value) => (isWktText(value) ? parseWkt(value) : undefined));
   // Broken WKT is no table.
   if (column === undefined && rows.every((row) => row === undefined)) return undefined;
   const unread = rows.filter((row) => row === undefined).length;
+  const count = rows.length + emptyRows;
   const name = column === undefined ? "" : ` in the column ${column}`;
   return {
     values: rows.flatMap((row) => row ?? []),
-    understood: `a table with WKT${name}, ${rows.length} ${rows.length === 1 ? "row" : "rows"}`,
-    remarks: [
-      ...(unread > 0 ? [`Left out: ${unread} × row that is no WKT.`] : []),
-      ...unusedColumns(otherColumns),
-    ],
+    understood: `a table with WKT${name}, ${counted(count, "row")}`,
+    remarks: [...(unread > 0 ? [`Left out: ${unread} × row that is no WKT.`] : []), ...others],
   };
 }
 
-function unusedColumns(names: readonly string[]): string[] {
-  return names.length > 0 ? [`Not used: ${listed(names)}.`] : [];
-}
-
-function geohashesOf(
-  text: string,
-  otherColumns: readonly string[] = [],
-  isNamed = false,
-): GivenText | undefined {
+/** @param isNamed as of `parseGeohashes` @param others what is not used of the table with the geohashes */
+function geohashesOf(text: string, isNamed = false, others: readonly string[] = []): GivenText | undefined {
   const list: GeohashList | undefined = parseGeohashes(text, isNamed);
   return (
     list && {
       values: [{ type: "MultiPolygon", coordinates: list.polygons }],
       understood: list.count === 1 ? "a geohash" : `${list.count} geohashes`,
-      remarks: [...list.remarks, ...unusedColumns(otherColumns)],
+      remarks: [...list.remarks, ...others],
       cells: list.cells,
     }
   );

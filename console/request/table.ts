@@ -7,6 +7,8 @@ export interface AreaTable {
   readonly column: string | undefined;
   /** The column's values that are not empty. */
   readonly values: readonly string[];
+  /** How many rows have no value in it. */
+  readonly emptyRows: number;
   readonly isWkt: boolean;
   readonly otherColumns: readonly string[];
 }
@@ -24,10 +26,12 @@ export function parseTable(text: string): AreaTable | undefined {
     const index = wkt >= 0 ? wkt : first.findIndex((name) => /^(?:geohash|cell(?:id)?)$/i.test(name));
     if (index < 0 || (wkt < 0 && rows.length === 0)) continue;
     const hasHeader = !isWktText(first[index] ?? "");
-    const values = (hasHeader ? rows : [first, ...rows]).map((row) => row[index] ?? "");
+    const all = (hasHeader ? rows : [first, ...rows]).map((row) => row[index] ?? "");
+    const values = all.filter((value) => value !== "");
     return {
       column: hasHeader ? first[index] : undefined,
-      values: values.filter((value) => value !== ""),
+      values,
+      emptyRows: all.length - values.length,
       isWkt: wkt >= 0,
       otherColumns: hasHeader ? first.filter((name, other) => other !== index && name !== "") : [],
     };

@@ -16,10 +16,12 @@ function typeOf(word = ""): string | undefined {
 /**
  * Parses WKT, such as `POLYGON ((4.8 45.7, 4.9 45.7, 4.9 45.8, 4.8 45.7))`: one geometry or several, with or without
  * `SRID=4326;` before each.
- * @returns the geometries as GeoJSON; undefined for what is no WKT.
+ * @returns the geometries as GeoJSON, with measures after the heights of positions; undefined for what is no WKT.
  * @throws {Error} for another system of coordinates.
  */
 export function parseWkt(text: string): readonly object[] | undefined {
+  // `POLYGON M` has measures where others have heights: its positions get the height `undefined`.
+  let hasOnlyMeasures = false;
   const tokens = text.toUpperCase().match(/SRID *= *\d+ *;|[A-Z]+|[-+\d.][-+\d.E]*|\S/g) ?? [];
   let at = 0;
   const take = (token: string) => {
@@ -40,7 +42,7 @@ export function parseWkt(text: string): readonly object[] | undefined {
     } while (take(","));
     return take(")") ? items : undefined;
   };
-  const position = (): number[] | undefined => {
+  const position = (): (number | undefined)[] | undefined => {
     const numbers: number[] = [];
     for (; at < tokens.length; at++) {
       const number = Number(tokens[at]);
@@ -49,12 +51,14 @@ export function parseWkt(text: string): readonly object[] | undefined {
       if (!Number.isFinite(number) && !isUnknown) break;
       numbers.push(number);
     }
-    return numbers.length > 1 ? numbers : undefined;
+    if (numbers.length < 2) return undefined;
+    return hasOnlyMeasures ? [...numbers.slice(0, 2), undefined, ...numbers.slice(2)] : numbers;
   };
   const geometry = (): object | undefined => {
     const type = typeOf(tokens[at]);
-    at++;
-    if (["Z", "M", "ZM"].includes(tokens[at] ?? "")) at++;
+    const isFollowed = ["Z", "M", "ZM"].includes(tokens[at + 1] ?? "");
+    hasOnlyMeasures = isFollowed ? tokens[at + 1] === "M" : /[^Z]M$/.test(tokens[at] ?? "");
+    at += isFollowed ? 2 : 1;
     const items = type === undefined ? undefined : list();
     if (items === undefined) return undefined;
     return type === "GeometryCollection" ? { type, geometries: items } : { type, coordinates: items };

@@ -275,6 +275,29 @@ test("parseGivenAreas names the columns of a table that are not used, and its ro
   expect(remarks).toEqual(["Left out: 1 × row that is no WKT.", "Not used: fid, name."]);
 });
 
+test.each([
+  [`id,wkt\n1,"${wkt}"\n2,\n3,""\n4\n`, "a table with WKT in the column wkt, 4 rows", 3],
+  ["id;geohash\n1;u05kq\n2;\n", "a geohash", 1],
+])("parseGivenAreas counts the rows of a table without an area: %j", (text, kind, count) => {
+  const { understood, remarks } = parseGivenAreas(text);
+
+  expect(understood).toEqual([kind]);
+  expect(remarks).toEqual([`Left out: ${count} × row without an area.`, "Not used: id."]);
+});
+
+test.each([
+  ["POLYGON M((4.8 45.7 1,4.82 45.71 2,4.83 45.69 3,4.8 45.7 1))", "measures"],
+  ["MULTIPOLYGONM(((4.8 45.7 1,4.82 45.71 2,4.83 45.69 3,4.8 45.7 1)))", "measures"],
+  ["POLYGON Z((4.8 45.7 1,4.82 45.71 2,4.83 45.69 3,4.8 45.7 1))", "heights"],
+  ["POLYGONZM((4.8 45.7 1 5,4.82 45.71 2 6,4.83 45.69 3 7,4.8 45.7 1 8))", "heights, measures"],
+  [
+    "GEOMETRYCOLLECTION(POLYGON M((4.8 45.7 1,4.82 45.71 2,4.8 45.7 1)),POINT Z(4 45 1))",
+    "1 × Point, measures",
+  ],
+])("parseGivenAreas says whether WKT has heights or measures: %s", (text, unused) => {
+  expect(parseGivenAreas(text).remarks).toEqual([`Not used: ${unused}.`]);
+});
+
 describe("a list of geohashes", () => {
   const covered = (text: string) => {
     const { rings, cells = new Set(), ...given } = parseGivenAreas(text);
