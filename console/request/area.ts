@@ -67,6 +67,11 @@ export function noDegrees(pair: readonly number[]): string {
   return `Coordinates have to be degrees of longitude and latitude (WGS 84, EPSG:4326): ${numbers} ${reason}.`;
 }
 
+/** The sentence about coordinates of another system than WGS 84. @param system its name, such as `SRID 2154` */
+export function notWgs84(system: string): string {
+  return `The coordinates are of ${system}. Only those of WGS 84 (EPSG:4326) can be read.`;
+}
+
 function rounded(degrees: number): number {
   // Adding 0 makes 0 of -0.
   return Math.round(degrees * 1e6) / 1e6 + 0;

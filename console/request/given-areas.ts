@@ -1,7 +1,7 @@
 /** Areas as people have them: the polygons of texts (`given-text.ts` says of which kinds). */
 import { afterHours } from "../time.ts";
 import type { ViewState } from "./address.ts";
-import { areMetres, boxArea, noDegrees, type Point } from "./area.ts";
+import { areMetres, boxArea, noDegrees, notWgs84, type Point } from "./area.ts";
 import { parseText } from "./given-text.ts";
 import { listed } from "./listed.ts";
 
@@ -39,6 +39,17 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Members of GeoJSON that say nothing of an area, or nothing new. */
 const known = new Set(["type", "coordinates", "geometry", "geometries", "features", "bbox", "properties"]);
+
+/** WGS 84 as a `crs` names it, also with heights: in degrees of longitude and latitude, as all of GeoJSON (RFC 7946). */
+const wgs84 = /(?:^|[:/])(?:CRS84h?|4326|4979)(?:\/|$)|^WGS ?84$/i;
+
+/** The system of coordinates that GeoJSON of 2008 names in `crs`; undefined if it names none. */
+function systemOf(crs: unknown): string | undefined {
+  if (!isRecord(crs) || !isRecord(crs.properties)) return undefined;
+  const { name, code, href } = crs.properties;
+  const named = name ?? href ?? (code === undefined ? undefined : `EPSG:${code}`);
+  return typeof named === "string" ? named : undefined;
+}
 
 /** Collects polygons from a value, and what else is in it. */
 class Reader {
@@ -116,7 +127,10 @@ class Reader {
 
   #readGeoJson(value: Members): void {
     const { type, coordinates, geometry, geometries, features, properties } = value;
-    this.#addMembers(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name))));
+    const system = systemOf(value.crs);
+    if (system !== undefined && !wgs84.test(system)) throw new Error(notWgs84(system));
+    const isKnown = (name: string) => known.has(name) || (name === "crs" && system !== undefined);
+    this.#addMembers(Object.fromEntries(Object.entries(value).filter(([name]) => !isKnown(name))));
     if (isRecord(properties)) for (const name of Object.keys(properties)) this.#properties.add(name);
     switch (type) {
       case "FeatureCollection":

@@ -1,3 +1,5 @@
+import { notWgs84 } from "./area.ts";
+
 const types: Readonly<Record<string, string>> = {
   POINT: "Point",
   LINESTRING: "LineString",
@@ -69,7 +71,7 @@ export function parseWkt(text: string): readonly object[] | undefined {
     const [, srid] = /^SRID *= *(\d+)/.exec(tokens[at] ?? "") ?? [];
     if (srid !== undefined) at++;
     if (srid !== undefined && srid !== "4326") {
-      throw new Error(`The coordinates are of SRID ${srid}. Only those of WGS 84 (SRID 4326) can be read.`);
+      throw new Error(notWgs84(`SRID ${srid}`));
     }
     const read = geometry();
     if (read === undefined) return undefined;

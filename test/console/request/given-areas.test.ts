@@ -27,6 +27,7 @@ const wkt = `Polygon (${wktRing})`;
 const withHeights = `(${ring.map((position) => `${position.join(" ")} nan`).join(", ")})`;
 const feature = { type: "Feature", properties: null, geometry: polygon };
 const separator = "\u001e";
+const crsNamed = (name: string) => JSON.stringify({ type: "name", properties: { name } });
 const request = {
   area: { areaType: "POLYGON", boundary: triangle },
   startTime: "2026-11-23T10:00:00.000Z",
@@ -204,6 +205,19 @@ test.each([
   ["Verdun", "of one length, 5 or more, without a, i, l, o: Verdun."],
   ["gcpvj gcpva", "without a, i, l, o: gcpvj, gcpva."],
   ["31T 445277 5621521", "not GeoJSON, WKT"],
+  [
+    `{"crs":${crsNamed("urn:ogc:def:crs:EPSG::3857")},"features":[]}`,
+    "are of urn:ogc:def:crs:EPSG::3857. Only",
+  ],
+  [
+    JSON.stringify({ ...polygon, crs: { type: "EPSG", properties: { code: 2154 } } }),
+    "are of EPSG:2154. Only",
+  ],
+  [
+    '{"crs":{"type":"link","properties":{"href":"http://example.com/ref/epsg/3857/proj4/"}}}',
+    "are of http://example.com/ref/epsg/3857/proj4/. Only",
+  ],
+  [`{"crs":${crsNamed("EPSG:14326")}}`, "The coordinates are of EPSG:14326. Only those of WGS 84"],
   ["", "not GeoJSON, WKT"],
 ])("parseGivenAreas refuses %s and says what it expected", (text, reason) => {
   expect(() => parseGivenAreas(text)).toThrow(reason);
@@ -258,6 +272,20 @@ test.each(["[4.83, 45.76]", "[4.83, 45.76, 170]"])(
     ]);
   },
 );
+
+test.each([
+  "urn:ogc:def:crs:OGC:1.3:CRS84",
+  "urn:ogc:def:crs:OGC::CRS84h",
+  "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
+  "http://www.opengis.net/def/crs/EPSG/0/4326",
+  "urn:ogc:def:crs:EPSG:9.8.15:4979",
+  "epsg:4326",
+  "WGS 84",
+])("parseGivenAreas reads GeoJSON whose crs is WGS 84, named %s, without a remark", (name) => {
+  const text = JSON.stringify({ ...polygon, crs: JSON.parse(crsNamed(name)) });
+
+  expect(parseGivenAreas(text)).toMatchObject({ rings: [closed], remarks: [] });
+});
 
 test("parseGivenAreas reads a list of positions as the ring of a polygon of GeoJSON, and says so", () => {
   const { rings, understood, remarks } = parseGivenAreas(JSON.stringify(ring));
@@ -408,7 +436,7 @@ test("parseGivenAreas returns rings or throws a readable error for any text", ()
         expect(parseGivenAreas(text).rings.length).toBeGreaterThan(0);
       } catch (error) {
         expect((error as Error).message).toMatch(
-          /^(?:This is not|There is no polygon|A box is|The coordinates are of SRID|Line \d+ is not JSON|Coordinates have|Minutes and seconds|Latitude comes|This place is|These geohashes)/,
+          /^(?:This is not|There is no polygon|A box is|The coordinates are of|Line \d+ is not JSON|Coordinates have|Minutes and seconds|Latitude comes|This place is|These geohashes)/,
         );
       }
     }),
