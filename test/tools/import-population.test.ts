@@ -54,6 +54,16 @@ async function geotiff(name: string, values: readonly number[], width: number, m
 
 describe("a file of residents", () => {
   test.each([
+    ["sep=;", "sep=;\r\nname,a,b,c;lat;lon;people\r\nLyon;45.7;4.8;3\r\n"],
+    ["sep=, in quotes", '\ufeff"sep=,"\nname,lat,lon,people\nLyon,45.7,4.8,3\n'],
+    ["sep= and a tab", "SEP=\t\nname;a;b;c\tlat\tlon\tpeople\nLyon\t45.7\t4.8\t3\n"],
+  ])("ncs import population reads a file of residents below Excel's first line %s", async (_, content) => {
+    expect(await all(pointsOf(await folder.write("points.csv", content)))).toEqual([
+      { latitude: 45.7, longitude: 4.8, people: 3, line: 3 },
+    ]);
+  });
+
+  test.each([
     ["commas", "latitude,longitude,people\n47.1,8.2,10\n47.2,8.3,2.5\n"],
     ["semicolons and other names", "Lon;Pop;Lat\n8.2;10;47.1\n8.3;2.5;47.2\n"],
     ["X, Y and Z", "X,Y,Z\n8.2,47.1,10\n8.3,47.2,2.5\n"],
@@ -155,7 +165,30 @@ describe("a file of residents", () => {
     [
       "a comma in thousands",
       'lat,lon,people\n45,5,"1,000"\n',
-      "line 2, people: must have a point before its decimals",
+      "line 2, people: must have no separator of thousands: 1200, not 1,200",
+    ],
+    [
+      "commas in millions",
+      'lat,lon,people\n45,5,"1,234,567.5"\n',
+      "line 2, people: must have no separator of",
+    ],
+    ["points in millions", "lat,lon,people\n45,5,1.234.567\n", "line 2, people: must have no separator of"],
+    ["a space in thousands", "lat,lon,people\n45,5,12 000\n", "line 2, people: must have no separator of"],
+    ["a decimal comma of people", "lat;lon;people\n45;5;0,125\n", "line 2, people: must have a point before"],
+    [
+      "a decimal comma and no thousands",
+      "lat;lon;people\n45;5;1200,125\n",
+      "line 2, people: must have a point",
+    ],
+    [
+      "a decimal comma and three decimals of a latitude",
+      "lat;lon;people\n45,123;5;1\n",
+      "line 2: latitude: must have a point before its decimals",
+    ],
+    [
+      "a first line of Excel and a bad row",
+      "sep=;\nlat;lon;people\n45;5;none\n",
+      "line 3, people: must be a number",
     ],
     ["a column given twice", "lat,lon,people,people\n45,5,1,2\n", "has two columns named people"],
     [

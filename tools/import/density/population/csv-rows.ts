@@ -12,8 +12,8 @@ import { ringOf } from "./hexagons.ts";
 import type { Place, PopulationFile } from "./places.ts";
 
 /**
- * The people of a CSV with a latitude and a longitude in each row. Fields are separated as those of the header are: by
- * commas, semicolons, tabs or vertical bars.
+ * The people of a CSV with a latitude and a longitude in each row. Fields are separated as those of the header are, by
+ * commas, semicolons, tabs or vertical bars, or as a first line such as `sep=;` says, which Excel reads.
  * @throws {ImportError} naming the bad rows by their line.
  */
 export function pointsOf(path: string, named: NamedColumns = {}): PopulationFile {
@@ -86,6 +86,7 @@ async function* rowsOf(
       info: { lines: number };
     }>) {
       if (found === undefined) {
+        if (info.lines === 1 && separatorLine.test(record.join(""))) continue;
         found = columnsIn(record, wanted, named, file);
         width = record.length;
         continue;
@@ -102,8 +103,7 @@ async function* rowsOf(
       const value = (column: Column) => record[found?.[column] ?? -1] ?? "";
       const people = numberIn(value("people"));
       if (people === undefined || people < 0) {
-        const reason = hasDecimalComma(value("people")) ? decimalPoint : notPeople;
-        problems.add(0, reason, info.lines, "people");
+        problems.add(0, notPeopleReason(value("people")), info.lines, "people");
         continue;
       }
       hasRow = true;
@@ -134,17 +134,32 @@ async function* rowsOf(
 
 const misquoted =
   'must have quotes around a whole field or none, and "" for a quote inside; the quotes of an earlier line may be open';
-const notPeople = "must be a number of people, 0 or more";
 const decimalPoint = "must have a point before its decimals, and no comma";
+
+/** What is wrong with a number of people. */
+function notPeopleReason(text: string): string {
+  if (thousands.test(text.trim())) return "must have no separator of thousands: 1200, not 1,200";
+  return hasDecimalComma(text) ? decimalPoint : "must be a number of people, 0 or more";
+}
+
+/** Groups of three digits. A point between two groups only is one before decimals. */
+const thousands = /^[1-9]\d{0,2}(?:([,.'’\s])\d{3})(?:\1\d{3})*(?:[.,]\d*)?$/;
 
 const separators = [",", ";", "\t", "|"];
 
 /** No header is longer, in bytes. */
 const maxHeader = 65_536;
 
-/** What separates the names of a header: what it has most of outside of quotes. */
+/** A first line that says only what separates fields, with or without that. */
+const separatorLine = /^"?sep=([,;\t|]?)"?$/i;
+
+/** What separates the names of a header: what a line before it says, or what it has most of outside of quotes. */
 async function separatorOf(path: string, file: string): Promise<string> {
-  const header = (await startOf(path, file)).match(/^(?:"(?:[^"]|"")*"|[^"\r\n])*/)?.[0] ?? "";
+  const start = await startOf(path, file);
+  const [firstLine = ""] = start.split(/[\r\n]/, 1);
+  const [, said] = separatorLine.exec(firstLine) ?? [];
+  if (said) return said;
+  const header = start.match(/^(?:"(?:[^"]|"")*"|[^"\r\n])*/)?.[0] ?? "";
   const unquoted = header.replaceAll(/"(?:[^"]|"")*"/g, "");
   const countOf = (separator: string) => unquoted.split(separator).length - 1;
   return separators.reduce((most, other) => (countOf(other) > countOf(most) ? other : most));
