@@ -19,8 +19,10 @@ export interface AreaTable {
  * @returns undefined for a text without such a column.
  */
 export function parseTable(text: string): AreaTable | undefined {
+  // Excel begins a file with what separates its fields.
+  const table = text.replace(/^"?sep=[,;\t|]"?\r?\n/i, "");
   for (const separator of ["\t", ";", "|", ","]) {
-    const [first = [], ...rows] = recordsOf(text, separator);
+    const [first = [], ...rows] = recordsOf(table, separator);
     const wkt =
       [first, ...rows.slice(0, 100)].map((row) => row.findIndex(isWktText)).find((index) => index >= 0) ?? -1;
     const index = wkt >= 0 ? wkt : first.findIndex((name) => /^(?:geohash|cell(?:id)?)$/i.test(name));

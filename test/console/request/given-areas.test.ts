@@ -295,6 +295,13 @@ test("parseGivenAreas reads a list of positions as the ring of a polygon of GeoJ
   expect(remarks).toEqual([]);
 });
 
+test("parseGivenAreas reads a table below the line of Excel that says what separates fields", () => {
+  const { understood, remarks } = parseGivenAreas(`sep=;\r\nwkt;fid\r\n"${wkt}";1\r\n`);
+
+  expect(understood).toEqual(["a table with WKT in the column wkt, 1 row"]);
+  expect(remarks).toEqual(["Not used: fid."]);
+});
+
 test("parseGivenAreas names the columns of a table that are not used, and its rows that are no WKT", () => {
   const { rings, understood, remarks } = parseGivenAreas(`wkt;fid;name\n"${wkt}";1;park\nnothing;2;`);
 
