@@ -85,7 +85,7 @@ test("ncs webhooks listen prints a delivery that its secret has signed, before a
       body: JSON.stringify({ ...request, sink: `${listener.url}/` }),
     });
     const { operationId } = (await response.json()) as { operationId: string };
-    const line = `${operationId}  SUPPORTED_AREA  1 hours of 2 cells  signature verified`;
+    const line = `${operationId}  SUPPORTED_AREA  1 hour of 2 cells  signature verified`;
     await expect.poll(() => printed, patiently).toContain(line);
   };
   onTestFinished(async () => {
