@@ -40,7 +40,6 @@ export default defineConfig(({ mode }) => ({
     env: {
       // `--mode all` runs long tests whole: `test/support/sample.ts`.
       TEST_MODE: mode,
-      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
       // The machine may be busy with other tests: `test/support/busy-machine.ts`.
       ...busyMachine,
     },

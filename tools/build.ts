@@ -56,7 +56,7 @@ async function bundleInTurn(bundles: readonly Bundle[], maps?: string): Promise<
     format: "esm",
     outExtension: { ".js": ".mjs" },
     platform: "node",
-    target: "node20",
+    target: "node24",
     // The SDK's packages come in both forms; only the ESM one lets esbuild leave out what is not used.
     mainFields: ["module", "main"],
     splitting: true,

@@ -14,8 +14,7 @@ export async function runProgram(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const isPosix = process.platform !== "win32";
-  // All of the project are modules; with the loader for `require`, too, packages would take longer to load.
-  const child = spawn(process.execPath, ["--import", "tsx/esm", fileURLToPath(file), ...parameters], {
+  const child = spawn(process.execPath, [fileURLToPath(file), ...parameters], {
     cwd: project,
     // A group of its own, which can be ended as one.
     detached: isPosix,

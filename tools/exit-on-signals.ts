@@ -1,5 +1,5 @@
 /** What ends a program that runs on a terminal or under a supervisor. */
-export const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
 const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 

@@ -13,8 +13,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 if (process.env.INIT_CWD !== undefined && process.env.npm_lifecycle_event === "ncs") {
   process.chdir(process.env.INIT_CWD);
 }
-// About the local Node.js version, which is not that of the deployed functions.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
 const code = await ncs(process.argv.slice(2), {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),

@@ -162,7 +162,7 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
     await free.close();
     const { port } = new URL(free.url);
     writeFileSync(join(folder, name), text.replaceAll("8081", port));
-    const child = spawn(process.execPath, ["--no-warnings", "--import", "tsx", name], {
+    const child = spawn(process.execPath, ["--no-warnings", name], {
       cwd: folder,
       env: { ...process.env, SINK_TOKEN: accessToken },
       stdio: ["ignore", "pipe", "inherit"],

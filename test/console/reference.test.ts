@@ -370,10 +370,7 @@ async function typeScript(program: string): Promise<string> {
     await symlink(resolve("node_modules"), join(folder, "node_modules"));
     await writeFile(join(folder, "package.json"), '{ "type": "module" }');
     await writeFile(join(folder, "program.ts"), program);
-    const loader = import.meta.resolve("tsx");
-    const { stdout } = await promisify(execFile)(process.execPath, ["--import", loader, "program.ts"], {
-      cwd: folder,
-    });
+    const { stdout } = await promisify(execFile)(process.execPath, ["program.ts"], { cwd: folder });
     return stdout;
   } finally {
     await rm(folder, { recursive: true });

@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { vi } from "vitest";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 import { demoLogin } from "../support/demo-login.ts";
@@ -22,7 +21,6 @@ interface Interpreter {
 }
 
 const node = [process.execPath, "--no-warnings"] as const;
-const tsx = pathToFileURL(resolve("node_modules/tsx/dist/esm/index.mjs")).href;
 
 /** How blocks of each language are run. */
 export const interpreters: Readonly<Record<string, Interpreter>> = {
@@ -41,7 +39,7 @@ export const interpreters: Readonly<Record<string, Interpreter>> = {
   ts: {
     divider: (line) => `process.stdout.write(${JSON.stringify(`\n${line}\n`)});\n`,
     file: "blocks.mts",
-    command: (file) => [...node, "--import", tsx, file],
+    command: (file) => [...node, file],
   },
   python: {
     divider: (line) => `print(${JSON.stringify(`\n${line}`)}, flush=True)\n`,

@@ -10,6 +10,6 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true", ...busyMachine },
+    env: busyMachine,
   },
 });

@@ -1,9 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { minVersion, satisfies } from "semver";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { runtime } from "../../infra/constructs/service-function.ts";
+import packageJson from "../../package.json" with { type: "json" };
+
+const scripts: Readonly<Record<string, string>> = packageJson.scripts;
 
 const installed = z
   .object({
@@ -13,9 +16,6 @@ const installed = z
         version: z.string().optional(),
         os: z.unknown().optional(),
         libc: z.unknown().optional(),
-        optional: z.boolean().default(false),
-        // A list in some packages of long ago.
-        engines: z.union([z.object({ node: z.string().default("*") }), z.array(z.string())]).optional(),
       }),
     ),
   })
@@ -52,18 +52,27 @@ test("npm does not install Node.js on a Linux with another C library than glibc,
   ]);
 });
 
-test("npm ci warns of no package on the oldest Node.js that the project accepts", () => {
-  const { engines } = installed[""] ?? {};
-  const oldest = minVersion(nodeOf(engines));
-  expect(oldest?.version).toBe("20.19.0");
+/** The scripts that run a TypeScript program. */
+const programs = Object.entries(scripts).filter(([, script]) => /\btools\/\S+\.ts\b/.test(script));
 
-  const warned = Object.entries(installed).filter(
-    ([, { optional, engines }]) => !optional && !satisfies(oldest ?? "", nodeOf(engines)),
-  );
+test("every script that runs a program in TypeScript refuses an older Node.js in one sentence", () => {
+  expect(programs.map(([name]) => name)).toEqual(expect.arrayContaining(["start", "ncs", "invoke", "bench"]));
+  for (const [, script] of programs)
+    expect(script).toMatch(/^(exec )?node( --\S+=\S+)* --import \.\/tools\/require-node\.mjs tools\//);
 
-  expect(warned.map(([place]) => place)).toEqual([]);
+  const { status, stderr } = spawnSync(process.execPath, [
+    "--import",
+    `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"22.18.0"})`,
+    "--import",
+    "./tools/require-node.mjs",
+    "tools/ncs.ts",
+    "--version",
+  ]);
+
+  expect(status).toBe(1);
+  expect(`${stderr}`).toMatch(/^Node\.js 24 or later is needed, and this is v\d+.*\n$/);
 });
 
-function nodeOf(engines: (typeof installed)[string]["engines"]): string {
-  return engines === undefined || Array.isArray(engines) ? "*" : engines.node;
-}
+test("no script begins with NAME=value, which a Windows shell does not know", () => {
+  expect(Object.entries(scripts).filter(([, script]) => /(^|&& )\w+=/.test(script))).toEqual([]);
+});

@@ -130,7 +130,7 @@ describe("settings", () => {
   });
 
   test("cdk's program ends with 1 and one sentence for a stage that has neither a topic for alarms nor `none`", async () => {
-    const ended = await promisify(execFile)(process.execPath, ["--import", "tsx", "infra/main.ts"], {
+    const ended = await promisify(execFile)(process.execPath, ["infra/main.ts"], {
       env: { ...process.env, CDK_CONTEXT_JSON: "{}" },
     }).catch((error: unknown) => error);
     expect(ended).toMatchObject({

@@ -149,11 +149,9 @@ test("the embedded DynamoDB has indexes that match its items after it was killed
   await closeAll();
   const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
   for (let kill = 0; kill < runs(10, 2); kill++) {
-    const child = spawn(
-      process.execPath,
-      ["--import", "tsx/esm", "--input-type=module", "-e", program, module, folder.path],
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program, module, folder.path], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const [endpoint] = await once(child.stdout, "data");
     const client = databaseClient(String(endpoint).trim());
     const ended = once(child, "exit");
@@ -239,7 +237,7 @@ const QueueUrl = (await createQueues(endpoint, credentials, ${JSON.stringify(que
 test.runIf(canMount).each(Object.entries(fillings))(
   "the embedded %s says that it is broken when the disk of its folder is full",
   async (_, source) => {
-    const run = 'exec "$0" --import tsx/esm --input-type=module -e "$1" "$2" "$3" "$4"';
+    const run = 'exec "$0" --input-type=module -e "$1" "$2" "$3" "$4"';
     const { code, stdout } = await withMounted(folder.path, "size=1m", run, [
       process.execPath,
       source,

@@ -113,7 +113,7 @@ test.runIf(canMount)("npm start --keep names a folder on a read-only disk", asyn
     await KeptState.open(${JSON.stringify(folder)}).catch(({ message }) => console.log(message));
   `;
   const { path } = temporary;
-  const run = `mount -o remount,ro ${path}; "$0" --import tsx/esm --input-type=module -e "$1"`;
+  const run = `mount -o remount,ro ${path}; "$0" --input-type=module -e "$1"`;
   const { stdout } = await withMounted(path, "size=64k", run, [process.execPath, source]);
   expect(stdout).toBe(`--keep: ${folder} cannot be written: EROFS, the disk of ${folder} is read-only\n`);
 });

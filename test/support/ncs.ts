@@ -28,7 +28,7 @@ export async function runNcs(args: readonly string[]): Promise<Ended> {
 /** Runs `ncs` as a person does, in a process of its own, which takes most of a second longer. */
 export function spawnNcs(args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--import", "tsx", "tools/ncs.ts", ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, ["tools/ncs.ts", ...args], (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -33,11 +33,6 @@ const compiled = "node-compile-cache";
 /** Starts `npm …`. */
 export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}): NpmProgram {
   const folder = mkdtempSync(join(tmpdir(), "npm-program-"));
-  // What tsx has compiled before is not compiled again for each program.
-  const cache = `tsx-${process.getuid?.() ?? ""}`;
-  mkdirSync(join(tmpdir(), cache), { recursive: true });
-  symlinkSync(join(tmpdir(), cache), join(folder, cache));
-
   const child = spawn("npm", args, {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
@@ -63,7 +58,7 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
     },
     signalGroup: (signal) => process.kill(-(child.pid as number), signal),
     processes: () => [...new Set(processes())],
-    temporary: () => readdirSync(folder).filter((name) => ![cache, compiled].includes(name)),
+    temporary: () => readdirSync(folder).filter((name) => name !== compiled),
     remove: () => {
       for (const pid of processes()) killAnyway(pid);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

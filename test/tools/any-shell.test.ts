@@ -37,7 +37,7 @@ async function run(...args: readonly string[]): Promise<string> {
 }
 
 test("ncs import and ncs list work on an npm start in a shell with an unknown profile, FIPS and another endpoint", async () => {
-  const ncs = ["--import", "tsx", "tools/ncs.ts"];
+  const ncs = ["tools/ncs.ts"];
   const imported = await run(...ncs, "import", "qos-profiles", "tools/demo/qos-profiles.json", ...local);
   expect(imported).toMatch(/^\d+ records imported into http:\/\/127\.0\.0\.1:/);
   expect(await run(...ncs, "list", "qos-profiles", ...local)).toContain("QOS_");

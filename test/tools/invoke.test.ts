@@ -9,7 +9,7 @@ const folder = useOwnFolder();
 /** Runs `npm run invoke` as a person does. */
 function invoke(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--import", "tsx", "tools/invoke.ts", ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, ["tools/invoke.ts", ...args], (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

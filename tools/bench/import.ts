@@ -167,7 +167,6 @@ const result = z.object({
 function start(wanted: ImportRun, endpoint: string) {
   const env = {
     ...process.env,
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: "eu-west-1",
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,

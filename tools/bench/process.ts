@@ -22,7 +22,7 @@ export function forkProgram(
   flags: readonly string[] = [],
 ): ChildProcess {
   return fork(pathOf(program), [...parameters, ...briefly], {
-    execArgv: [...flags, "--import", import.meta.resolve("tsx")],
+    execArgv: [...flags],
     env: { PATH: process.env.PATH, ...env },
   });
 }

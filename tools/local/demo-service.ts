@@ -47,8 +47,6 @@ export function ownIssuer(port: number) {
 /** Serves an assembly, with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
   const { data, kept } = options;
-  // The SDK would warn about the local Node.js version, which is not that of the deployed functions.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   refuseMalformedConfiguration(options.environment);
   const isFirst = kept?.firstStart === undefined;
   const isDemo = data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;

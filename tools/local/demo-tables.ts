@@ -71,7 +71,6 @@ async function importAndSave(file: string): Promise<void> {
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: embeddedCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: embeddedCredentials.secretAccessKey,
-      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     });
     await saveTables(file, { endpoint, credentials: embeddedCredentials, names });
   } finally {

@@ -1,19 +1,14 @@
 import type { MadeAssembly } from "../assembly.ts";
-import { exitOnSignals, signals } from "../exit-on-signals.ts";
+import { exitOnSignals } from "../exit-on-signals.ts";
 import type { KeptState } from "./kept-state.ts";
 
-// Registered first: a start takes seconds and must be interruptible. Until now, `exit-at-once.mjs` has handled signals.
+// Registered before the other modules are loaded: a start takes seconds and must be interruptible.
 let isListening = false;
 const stop = new Promise<void>((resolve) => {
-  const before = signals.map((signal) => [signal, process.listeners(signal)] as const);
   exitOnSignals(() => {
     if (isListening) resolve();
     else process.exit(0);
   });
-  // Only now: Node.js drops a signal that has arrived and was not handled yet when nothing listens for it any more.
-  for (const [signal, listeners] of before) {
-    for (const listener of listeners) process.removeListener(signal, listener);
-  }
 });
 
 const { parseArgs } = await import("node:util");

@@ -51,7 +51,6 @@ export function functionEnvironment(
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: localLogStream,
     ...(shell.AWS_LAMBDA_RUNTIME_API ? { AWS_LAMBDA_RUNTIME_API: shell.AWS_LAMBDA_RUNTIME_API } : {}),
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
     LAMBDA_TASK_ROOT: definition.assetDirectory,
     TZ: ":UTC",
     _HANDLER: definition.handler,

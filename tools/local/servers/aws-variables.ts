@@ -9,8 +9,7 @@ export const withoutProfiles = {
 } as const;
 
 /** What remains of the shell's: the addresses of servers, their keys, and what Lambda or SAM says about itself. */
-const remaining =
-  /^AWS_(?:ENDPOINT_URL_|ACCESS_KEY_ID$|SECRET_ACCESS_KEY$|SESSION_TOKEN$|LAMBDA_|SAM_|SDK_JS_)/;
+const remaining = /^AWS_(?:ENDPOINT_URL_|ACCESS_KEY_ID$|SECRET_ACCESS_KEY$|SESSION_TOKEN$|LAMBDA_|SAM_)/;
 
 /**
  * For programs that call local servers only: whatever account the shell is set up for, their clients have credentials

@@ -5,8 +5,6 @@ import type { ResourceLimits } from "node:worker_threads";
  * keep: under the requests of `npm run bench -- throughput`, 974 MiB in all instead of 657, and a tenth fewer requests.
  * 8, 12 and 32 differ by noise.
  *
- * The main thread is limited by `npm start` itself (`package.json`): 120 MB less under the same requests. It also gives
- * glibc's `malloc` two arenas instead of up to sixteen, each of which keeps what threads that ended have freed, and a
- * fixed threshold for returning it, which would otherwise grow to 64 MB: 40 MB less after 720 deliveries.
+ * The main thread is limited by `npm start` itself (`package.json`): 120 MB less under the same requests.
  */
 export const youngGeneration: ResourceLimits = { maxYoungGenerationSizeMb: 16 };
