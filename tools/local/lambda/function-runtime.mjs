@@ -2,16 +2,13 @@
  * The Lambda runtime inside a function's thread: loads the handler, sends `{ready: true}`, then handles one event at a
  * time. It sends `{result}`, or, for a streaming handler, any number of `{chunk, isLast}` and then `{ended: true}`;
  * `{errorType, errorMessage}` if the handler fails. The rest of a stream and the end of its invocation are one message.
- * After each chunk before that, it waits for `{taken}` with the request's id. It exits on `{exit: true}`. Its messages
- * are marked `fromRuntime`, as the function's own code can use the same port.
+ * After each chunk before that, it waits for `{taken}` with the request's id. Its messages are marked `fromRuntime`, as
+ * the function's own code can use the same port.
  */
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { awslambda, isStreaming, ResponseStream } from "./response-stream.mjs";
 
-parentPort.on("message", ({ exit }) => {
-  if (exit) process.exit();
-});
 globalThis.awslambda = awslambda;
 const { file, exportName } = workerData;
 const loaded = await import(pathToFileURL(file).href);

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { stopThread } from "../servers/stop-thread.ts";
 import { youngGeneration } from "../servers/thread-limits.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
@@ -127,7 +126,7 @@ export class FunctionThread {
   /** Ends the thread even if it is processing an event. */
   async stop(): Promise<void> {
     this.#end(new InvocationError("Runtime.ExitError", "The execution environment was stopped"));
-    await stopThread(this.#worker);
+    await this.#worker.terminate();
   }
 
   /** Resolves with the message after which the thread is idle again. */
@@ -140,7 +139,7 @@ export class FunctionThread {
       if (this.#ended) return reject(this.#ended);
       const timer = setTimeout(() => {
         this.#end(late());
-        void stopThread(this.#worker);
+        void this.#worker.terminate();
       }, milliseconds);
       const settle = <T>(settled: (value: T) => void) => {
         return (value: T) => {

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 import { firstMessage } from "./first-message.ts";
-import { stopThread } from "./stop-thread.ts";
 import { youngGeneration } from "./thread-limits.ts";
 
 const startMilliseconds = 10_000;
@@ -33,7 +32,7 @@ export interface EmbeddedOptions {
 
 /**
  * The external server if an endpoint is given, otherwise an embedded one.
- * @param module runs in its own thread, posts the port of 127.0.0.1 on which it listens, and exits on any message.
+ * @param module runs in its own thread, and posts the port of 127.0.0.1 on which it listens.
  * @param name names the embedded server in errors.
  * @param options for the embedded server.
  */
@@ -49,7 +48,7 @@ export async function openBackingServer(
     workerData: { folder, allowedHosts },
     resourceLimits: youngGeneration,
   });
-  const close = () => stopThread(thread);
+  const close = async () => void (await thread.terminate());
   try {
     const port = await firstMessage(thread, startMilliseconds, name);
     thread.on("error", onBroken);

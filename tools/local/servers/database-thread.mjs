@@ -1,5 +1,5 @@
 /**
- * The thread of the embedded DynamoDB: it posts its port to the thread that started it, and exits on any message. If
+ * The thread of the embedded DynamoDB: it posts its port to the thread that started it. If
  * `workerData` names a folder, the tables are stored there. Its own thread keeps large batches off the gateway's event
  * loop.
  */
@@ -7,7 +7,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { databaseServer } from "./database-requests.mjs";
 import { prepareStore } from "./database-store.mjs";
 
-parentPort?.on("message", () => process.exit());
 // By default, Node.js allocates the bytes of small items 64 KiB at a time, and one item that stays keeps all of them.
 Buffer.poolSize = 0;
 const opened = prepareStore(workerData.folder);

@@ -1,5 +1,5 @@
 /**
- * The thread of the embedded SQS: it posts its port to the thread that started it, and exits on any message. If
+ * The thread of the embedded SQS: it posts its port to the thread that started it. If
  * `workerData` names a folder, the messages are stored there. It loads only fauxqs's queues: the server that fauxqs
  * exports includes S3 and SNS, which take longer to load than everything else at the start.
  */
@@ -36,7 +36,6 @@ const actions = [
   "untagQueue",
 ];
 
-parentPort?.on("message", () => process.exit());
 const store = new SqsStore();
 const kept = await openKeptMessages(workerData.folder);
 if (kept !== undefined) {
