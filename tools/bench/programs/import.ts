@@ -66,7 +66,7 @@ async function imported({ path, threads }: { readonly path: string; readonly thr
 
 /** Reads and sorts rows until the first day could be given. */
 async function sorted(path: string, threads: number): Promise<number> {
-  const parser = threads > 0 ? await startParserThreads(threads) : undefined;
+  const parser = threads > 0 ? startParserThreads(threads) : undefined;
   const problems = new Problems([path]);
   let rows = 0;
   async function* counted() {

@@ -194,7 +194,7 @@ async function importRows(wanted: DensityImport, area: CoveredArea | undefined):
   };
   async function* countedRows(): AsyncGenerator<RowBatch> {
     const threads = wanted.threads ?? threadsWorth(allBytes);
-    const parser = threads > 0 ? await startParserThreads(threads) : undefined;
+    const parser = threads > 0 ? startParserThreads(threads) : undefined;
     try {
       for await (const batch of rowsOf(files, { problems, onBytes, parser })) {
         total.rows += batch.to - batch.from;

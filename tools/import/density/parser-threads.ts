@@ -1,6 +1,4 @@
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { build } from "esbuild";
 import type {
   LinesToParse,
   ParsedLines,
@@ -18,13 +16,10 @@ const chunksWaiting = 4;
 
 /**
  * Starts threads that parse lines, in memory that they share with this one: after a transfer of memory, V8 checks each
- * access to any array whether its memory has gone, which makes parsing a sixth slower, and all else too. They run a
- * bundle, because a worker of Node.js does not load TypeScript.
+ * access to any array whether its memory has gone, which makes parsing a sixth slower, and all else too.
  */
-export async function startParserThreads(count: number): Promise<ParserThreads> {
-  bundle ??= buildBundle();
-  const code = await bundle;
-  const threads = Array.from({ length: count }, () => new ParserThread(code));
+export function startParserThreads(count: number): ParserThreads {
+  const threads = Array.from({ length: count }, () => new ParserThread());
   let next = 0;
   return {
     atOnce: count * (1 + chunksWaiting),
@@ -33,20 +28,6 @@ export async function startParserThreads(count: number): Promise<ParserThreads> 
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };
-}
-
-let bundle: Promise<string> | undefined;
-
-async function buildBundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("./parse-thread.ts", import.meta.url))],
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    write: false,
-    logLevel: "silent",
-  });
-  return outputFiles[0]?.text ?? "";
 }
 
 interface Waiting {
@@ -61,9 +42,9 @@ class ParserThread {
   /** Why it parses no more. */
   #ended: Error | undefined;
 
-  constructor(code: string) {
-    // Without the arguments of this process, which may be those of a loader.
-    this.#worker = new Worker(code, { eval: true, execArgv: [] });
+  constructor() {
+    // Without the arguments of this process, which may be those of a test runner.
+    this.#worker = new Worker(new URL("./parse-thread.ts", import.meta.url), { execArgv: [] });
     this.#worker.on("message", (parsed: ParsedLines) => this.#waiting.shift()?.resolve(parsed));
     this.#worker.on("error", (error: Error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(new Error("a thread that parses has ended")));

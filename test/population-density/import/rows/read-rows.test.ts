@@ -197,7 +197,7 @@ test("parser threads give the same rows and problems as the main thread", async 
     "csv",
     `${header}\n${lines.map((line, index) => (index % (count / 2.4) === 7 ? "x" : line)).join("\n")}`,
   );
-  const parser = await startParserThreads(2);
+  const parser = startParserThreads(2);
   try {
     for (const paths of [good, [bad], [good[0] ?? "", bad]]) {
       const read = async (parser?: Parser) => {
@@ -220,7 +220,7 @@ test("parser threads give the same rows and problems as the main thread", async 
 });
 
 test("a parser thread that ends fails its pending parse", async () => {
-  const parser = await startParserThreads(1);
+  const parser = startParserThreads(1);
   const parsed = parser.parse({ bytes: Buffer.from("\n"), header: undefined, precision: undefined });
   const ended = expect(parsed).rejects.toThrow("has ended");
   await parser.close();
