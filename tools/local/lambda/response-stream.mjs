@@ -6,7 +6,10 @@ import { Writable } from "node:stream";
 
 const streaming = Symbol.for("aws.lambda.runtime.handler.streaming");
 
-/** The global object that the runtime provides. */
+/**
+ * The global object that the runtime provides.
+ * @type {typeof globalThis.awslambda}
+ */
 export const awslambda = {
   streamifyResponse: (handler) => Object.assign(handler, { [streaming]: "response" }),
   HttpResponseStream: {
@@ -37,8 +40,8 @@ export class ResponseStream extends Writable {
   #isWritten = false;
 
   /**
-   * @param receiver `send` takes chunks and resolves when it is ready for more; `flush` resolves when all but
-   * the rest have been taken.
+   * @param {{ send: (chunks: readonly Uint8Array[]) => Promise<void>, flush: () => Promise<void> }} receiver `send` takes
+   * chunks and resolves when it is ready for more; `flush` resolves when all but the rest have been taken.
    */
   constructor(receiver) {
     super({ highWaterMark: 65_536 });

@@ -8,8 +8,8 @@ const { create, updateIndexes } = stores;
  * Prepares the next store that dynalite creates. By itself, dynalite writes an item's index entries one by one before
  * the item; a kill in between would leave item and index inconsistent for good. Here all of them are one batch, which
  * LevelDB writes atomically.
- * @param folder LevelDB's folder; if undefined, the store is in memory.
- * @returns a function that waits until the store that was created since is open.
+ * @param {string} [folder] LevelDB's folder; if undefined, the store is in memory.
+ * @returns {() => Promise<void>} a function that waits until the store that was created since is open.
  * @throws {Error} from that function, if the store cannot be opened.
  */
 export function prepareStore(folder) {

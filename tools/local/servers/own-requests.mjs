@@ -5,11 +5,26 @@
  */
 const loopback = ["127.0.0.1", "localhost", "[::1]"];
 
+/**
+ * Whether a `Host` header names this server: a loopback name with the server's own port, or an allowed name with any
+ * port. A missing header does not.
+ * @param {string | undefined} host
+ * @param {number | undefined} port
+ * @param {readonly string[]} allowed in lower case, without ports.
+ * @returns {boolean}
+ */
 export function isOwnHost(host, port, allowed) {
   const [, name = "", namedPort = "80"] = /^(.+?)(?::(\d+))?$/.exec(host?.toLowerCase() ?? "") ?? [];
   return allowed.includes(name) || (loopback.includes(name) && Number(namedPort) === port);
 }
 
+/**
+ * Answers the requests of programs that name this server; others, and all that have an `Origin`, as those of web pages
+ * do, get 403 in the form of AWS's errors, without CORS headers.
+ * @param {import("node:http").RequestListener} answer
+ * @param {readonly string[]} allowed as for `isOwnHost`.
+ * @returns {import("node:http").RequestListener}
+ */
 export function onlyPrograms(answer, allowed) {
   return (request, response) => {
     const { host, origin } = request.headers;
