@@ -171,13 +171,6 @@ test("the tables of logins, devices, assignments and jobs are declared as person
   expect(encrypted).toEqual(expect.arrayContaining(known));
 });
 
-test("docs/two-regions.md has one row for each table", () => {
-  const rows = readFileSync("docs/two-regions.md", "utf8").matchAll(
-    /^\| `([a-z-]+)` \| (?:replicated|owned|regional|primary)/gm,
-  );
-  expect([...rows].map(([, name]) => name).sort()).toEqual(declared.map(({ name }) => name).sort());
-});
-
 test("every ephemeral table has a time to live", () => {
   const forgotten = declared.filter(({ ephemeral }) => ephemeral);
   expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);

@@ -37,11 +37,6 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import("./call.ts")).addCall,
   },
   {
-    usage: "requests",
-    description: "print every operation as a request, for the REST Client of Visual Studio Code or httpYac",
-    load: async () => (await import("./requests.ts")).addRequests,
-  },
-  {
     usage: "density [request]",
     description: "write the densities of an area to a file: CSV, GeoJSON or GeoParquet",
     load: async () => (await import("./density.ts")).addDensity,
