@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { crowdIn } from "../../tools/import/density/population/crowd.ts";
 import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
 import { bandMetadata, degreesOfWgs84, type GeoTiffTags, geoTiff } from "../support/geotiff.ts";
@@ -33,6 +34,8 @@ async function read(path: string, area = box): Promise<{ people: number; noData:
     onRemark: () => undefined,
   })) {
     for (const block of blocks) {
+      const crowd = crowdIn(block);
+      if (crowd !== undefined) throw new Error(crowd);
       cells.add(block);
       for (const here of Array.from(block.people)) if (Number.isNaN(here)) noData++;
     }
@@ -100,6 +103,23 @@ describe.skipIf(!isThere)("grids by GDAL", { timeout: 120_000 }, () => {
     const whole = readFileSync(made);
     const cut = await folder.write("cut.tif", whole.subarray(0, 0.7 * whole.length));
     await expect(read(cut)).rejects.toThrow(reason);
+  });
+
+  test.each([
+    ["DEFLATE", "damaged.tif: cannot be read as a GeoTIFF: it is damaged"],
+    // Blocks without a sum of their bytes may still be numbers, which no city has.
+    ["LZW", "Was the no-data value lost?"],
+    ["ZSTD", "Was the no-data value lost?"],
+  ])("a grid with %s of which 40 bytes are damaged is refused", async (compression, reason) => {
+    const noise = Float32Array.from({ length: 40_000 }, (_, pixel) => 1 + ((pixel * 7_919) % 8_191));
+    const path = await folder.write("noise.tif", geoTiff(noise, { width: 200, ...northUp }));
+    const made = join(folder.path, "made.tif");
+    await run("gdal_translate", ["-q", "-co", `COMPRESS=${compression}`, path, made]);
+    const bytes = readFileSync(made);
+    const middle = Math.floor(bytes.length / 2);
+    for (let at = middle; at < middle + 40; at++) bytes[at] = (bytes[at] as number) ^ 0x55;
+    const damaged = await folder.write("damaged.tif", bytes);
+    await expect(read(damaged, { west: 4, south: 43, east: 6, north: 46 })).rejects.toThrow(reason);
   });
 
   test("of a grid of another datum, gdalwarp makes a file with the same people and the same pixel without data", async () => {

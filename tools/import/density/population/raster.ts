@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
+import { zstdDecompressSync } from "node:zlib";
+import { addDecoder, BaseDecoder, fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
@@ -49,6 +50,20 @@ function reasonOf(error: unknown, path: string): string {
     ? unreadable(error.code)
     : "cannot be read as a GeoTIFF: it is damaged, was not downloaded whole, or is another file (--kind says what it is)";
 }
+
+/** Decompresses by Node.js: the library's own decoder does not end at a damaged block, and takes all memory. */
+class ZstdDecoder extends BaseDecoder {
+  override decodeBlock(block: ArrayBufferLike): ArrayBufferLike {
+    const { buffer, byteOffset, byteLength } = zstdDecompressSync(new Uint8Array(block), {
+      maxOutputLength: maxBlockBytes,
+    });
+    return buffer.slice(byteOffset, byteOffset + byteLength);
+  }
+}
+addDecoder(50_000, async () => ZstdDecoder);
+
+/** The size of a block of which GDAL's default has a thousand. */
+const maxBlockBytes = 2 ** 28;
 
 /** A path as one word of a shell's command. */
 function inShell(path: string): string {
