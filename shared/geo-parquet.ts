@@ -117,19 +117,21 @@ function metadataOf(rectangles: readonly Rectangle[]) {
   };
 }
 
+/** The box of positions of GeoJSON, in degrees, that do not cross the antimeridian. */
+export function boxOfPositions(positions: readonly (readonly number[])[]) {
+  const along = (axis: number) => positions.map((position) => position[axis] ?? Number.NaN);
+  const [longitudes, latitudes] = [along(0), along(1)];
+  return {
+    west: Math.min(...longitudes),
+    south: Math.min(...latitudes),
+    east: Math.max(...longitudes),
+    north: Math.max(...latitudes),
+  };
+}
+
 /** West, south, east and north of the narrowest box; across the antimeridian its west is above its east. */
 function boxAround(rectangles: readonly Rectangle[]): number[] {
-  const boxes = rectangles.map(({ coordinates }) => {
-    const positions = coordinates.flat();
-    const along = (axis: number) => positions.map((position) => position[axis] ?? Number.NaN);
-    const [longitudes, latitudes] = [along(0), along(1)];
-    return {
-      west: Math.min(...longitudes),
-      south: Math.min(...latitudes),
-      east: Math.max(...longitudes),
-      north: Math.max(...latitudes),
-    };
-  });
+  const boxes = rectangles.map(({ coordinates }) => boxOfPositions(coordinates.flat()));
   const south = boxes.reduce((least, box) => Math.min(least, box.south), 90);
   const north = boxes.reduce((most, box) => Math.max(most, box.north), -90);
   const eastwards = boxes.sort((one, other) => one.west - other.west);

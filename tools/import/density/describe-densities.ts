@@ -11,6 +11,7 @@ import { forecastQuality } from "../../../functions/population-density/tiles/for
 import { type ToldQuality, toldQuality } from "../../../functions/population-density/tiles/quality.ts";
 import { currentQuality } from "../../../functions/population-density/tiles/quality-store.ts";
 import { utcCalendar } from "../../../functions/population-density/tiles/typical-calendar.ts";
+import { boxOfPositions } from "../../../shared/geo-parquet.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { plural } from "../../../shared/plural.ts";
 
@@ -84,16 +85,7 @@ const areasNamed = 20;
 /** The pieces of what is covered, the largest first. */
 function areasText({ outline, coverage }: DataSet): string | undefined {
   if (coverage === undefined) return undefined;
-  const boxes = (outline?.coordinates ?? []).map(([ring = []]) => {
-    const along = (axis: number) => ring.map((position) => position[axis] ?? Number.NaN);
-    const [longitudes, latitudes] = [along(0), along(1)];
-    return {
-      west: Math.min(...longitudes),
-      south: Math.min(...latitudes),
-      east: Math.max(...longitudes),
-      north: Math.max(...latitudes),
-    };
-  });
+  const boxes = (outline?.coordinates ?? []).map(([ring = []]) => boxOfPositions(ring));
   if (boxes.length <= 1) return `Within ${boxText(coverage)}.`;
   const size = ({ west, south, east, north }: Box) => (east - west) * (north - south);
   const largest = boxes.sort((one, other) => size(other) - size(one)).slice(0, areasNamed);

@@ -12,7 +12,7 @@ export const withoutProfiles = {
 const remaining = /^AWS_(?:ENDPOINT_URL_|ACCESS_KEY_ID$|SECRET_ACCESS_KEY$|SESSION_TOKEN$|LAMBDA_|SAM_)/;
 
 /**
- * For programs that call local servers only: whatever account the shell is set up for, their clients have credentials
+ * For programs that call local servers only: with any account in the shell, their clients have credentials
  * and ask AWS nothing. A profile may need a login, and FIPS has no endpoint here.
  * @param environment changed in place.
  */
