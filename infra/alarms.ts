@@ -50,7 +50,7 @@ interface AlarmLine {
   readonly periods?: { readonly reached: number; readonly of: number };
 }
 
-/** Of throttling: a table that grows throttles for a moment until DynamoDB has divided it, and callers' SDKs repeat. */
+/** Periods for throttling: a growing table throttles until DynamoDB has divided it, and callers' SDKs repeat. */
 const twoOfThree = { reached: 2, of: 3 };
 
 /**

@@ -7,7 +7,7 @@ export const deployedSettings = "NetworkCapabilities::Settings";
 /** Settings by which a stage is found, by it and by others: a deployment that forgets one takes them away. */
 export type KeptSettings = Readonly<Record<string, string>>;
 
-/** Those of `Settings` that a later deployment must not forget, as `-c` takes them. */
+/** The members of `Settings` that a later deployment must not forget, as `-c` takes them. */
 export function keptSettings({ domain, tableNames, configuration: chosen }: Settings): KeptSettings {
   const tables = Object.entries(tableNames).map(([name, [used]]) => [`tables.${name}`, used] as const);
   return {

@@ -57,7 +57,7 @@ export interface FunctionRecord {
   readonly timeoutSeconds?: number;
   /** The service default unless given. */
   readonly memoryMegabytes?: number;
-  /** Of the disk at /tmp; the service default unless given. */
+  /** Size of the disk at /tmp; the service default unless given. */
   readonly diskMegabytes?: number;
   /** What people lose while it fails, for its alarms. The default for an endpoint: its callers get 5xx. */
   readonly impact?: string;
@@ -76,9 +76,9 @@ const accessTables = {
 /** The keys that a function reads, or makes if there are none. */
 const pseudonymKeysOf = (...uses: readonly PseudonymUse[]) => ({ "pseudonym-keys": uses });
 const accessVariable = "ACCESS_RECORD_DAYS";
-/** Of functions that answer from what they have read before. */
+/** The variable of functions that answer from what they have read before. */
 const cacheVariable = "CACHE_SECONDS";
-/** Of functions that look up the device of a caller's choice. */
+/** The variable of functions that look up the device of a caller's choice. */
 const sandboxVariable = "SANDBOX";
 const quotaVariables = ["RATE_LIMIT_PER_MINUTE", "DAILY_QUOTA"] as const;
 

@@ -13,7 +13,7 @@ import { requestRateOf } from "./throttling.ts";
 /** A host name of the operator's under which callers reach the API. */
 export interface Domain {
   readonly name: string;
-  /** Of a certificate in the stack's region. */
+  /** A certificate in the stack's region. */
   readonly certificateArn: string;
   /** The Route 53 zone for the name's records; without one the operator creates them. */
   readonly hostedZoneId?: string;
@@ -44,7 +44,7 @@ export interface Settings {
   readonly corsOrigins: readonly string[];
   /** Whether there is a stack that imports the densities of a country. */
   readonly densityImport: boolean;
-  /** Of each method that has no limit of its own. */
+  /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;

@@ -40,7 +40,7 @@ interface NetworkCapabilitiesProps extends StackProps {
   /** The folder with the bundles: what is deployed, and what a local run executes. */
   readonly bundles: string;
   readonly settings: Settings;
-  /** Of the stack with the tables. */
+  /** The key of the stack with the tables. */
   readonly dataKey: IKey;
   readonly tableNames: TableNames;
 }

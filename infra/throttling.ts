@@ -6,7 +6,7 @@ import { accountThrottling, burstOf, type Stage, stages, type Throttling } from 
 
 const login = "profile/authenticate" satisfies FunctionId;
 
-/** Those of `Settings` on which throttling depends. */
+/** The members of `Settings` on which throttling depends. */
 interface ThrottlingSettings extends Pick<ServedSettings, "configuration"> {
   readonly stage: Stage;
   readonly throttling: Throttling;
@@ -64,11 +64,11 @@ function methodsOf(endpoint: Endpoint): readonly string[] {
 /** The throttling of a stage. */
 export interface StageThrottling {
   /**
-   * Of each method with a limit of its own, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a
+   * Limits of each method that has its own, by path and verb: `/v3/profile/authenticate/POST`. A setting cannot name a
    * method `ANY`, only a verb that it stands for (docs/decisions/0003).
    */
   readonly named: Readonly<Record<string, Throttling>>;
-  /** Of each method and verb that is not named. */
+  /** Limits of each method and verb that is not named. */
   readonly others: Throttling;
 }
 

@@ -37,7 +37,7 @@ export async function bundle(file: string, outdir: string, maps?: string): Promi
 
 /** Bundles files as `bundle` does. What several of them import is read and parsed once, hence one after the other. */
 async function bundleInTurn(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
-  // Of the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
+  // For the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
   process.env.GOGC ??= "off";
   process.env.GOMEMLIMIT ??= "512MiB";
   let current = "";

@@ -12,11 +12,11 @@ export interface PlaceProperties {
     | "park"
     | "open";
   readonly name: string;
-  /** Of a city. */
+  /** Inhabitants of a city. */
   readonly people?: number;
-  /** Of a country, in square degrees at the equator. */
+  /** Area of a country, in square degrees at the equator. */
   readonly size?: number;
-  /** Of a river, in pixels at zoom 20. */
+  /** Width of a river, in pixels at zoom 20. */
   readonly width?: number;
 }
 

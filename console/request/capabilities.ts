@@ -33,7 +33,7 @@ export interface DayQuality {
   readonly day: string;
   readonly findings: readonly {
     readonly code: string;
-    /** Of the day, UTC. */
+    /** Hours of the day, UTC. */
     readonly hours: readonly number[];
     readonly description: string;
   }[];
@@ -55,7 +55,7 @@ export interface Capabilities {
   readonly typicalWeek: TypicalWeek;
   /** By precision; empty until an observed day was compared. */
   readonly forecastQuality: readonly ForecastQuality[];
-  /** Of the latest observed days. */
+  /** What was found in the latest observed days. */
   readonly quality: readonly DayQuality[];
   readonly provenance: readonly { readonly source: string; readonly licence?: string }[];
 }

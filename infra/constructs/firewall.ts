@@ -35,7 +35,7 @@ function withinLimits(wanted: number): number {
 }
 
 interface FirewallProps {
-  /** Of the API. */
+  /** The stage of the API. */
   readonly stage: Stage;
   /** What one caller may request in a minute. */
   readonly ratePerMinute: number;

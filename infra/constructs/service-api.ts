@@ -44,7 +44,7 @@ const accessLogLine = {
   bytes: "$context.responseLength",
   functionStatus: "$context.integration.status",
   functionMilliseconds: "$context.integration.latency",
-  // Of a streamed response.
+  // Only a streamed response has it.
   firstByteMilliseconds: "$context.integration.timeToFirstContent",
   authorizerStatus: "$context.authorizer.status",
   authorizerMilliseconds: "$context.authorizer.latency",

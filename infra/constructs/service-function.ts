@@ -26,7 +26,7 @@ interface ServiceFunctionProps {
   /** Seconds; `serve` ends a request well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
-  /** Of the disk at /tmp; AWS's default of 512 if absent. */
+  /** Size of the disk at /tmp; AWS's default of 512 if absent. */
   readonly diskMegabytes?: number;
   /** Reserved concurrency; the account's is shared if absent. */
   readonly reservedConcurrency?: number;

@@ -12,7 +12,7 @@ interface ServiceTableProps {
   readonly traits: StageTraits;
   /** Encrypts a table with personal data; DynamoDB encrypts others with a key of its own. */
   readonly key: IKey;
-  /** Of the table and each of its indexes, where it is more than that of new ones. */
+  /** Throughput of the table and each of its indexes from the start, where it is more than that of new ones. */
   readonly warmThroughput: WarmThroughput | undefined;
 }
 

@@ -59,7 +59,7 @@ export const ownClaims = {
 };
 
 export const foreignHeader = { alg: "RS256", typ: "JWT", kid: theirs.kid };
-/** Those of an application that asks for itself: it is its own subject (RFC 9068 section 2.2). */
+/** Claims of an application that asks for itself: it is its own subject (RFC 9068 section 2.2). */
 export const foreignClaims = {
   iss: foreignTrust.issuer,
   aud: foreignTrust.audience,

@@ -55,7 +55,7 @@ const exhausted = (limit: number) => () => ({
   "x-ratelimit-remaining": "0",
 });
 
-/** Of endpoints with a scope: in the order in which they are checked, each also with a body that is not JSON. */
+/** Cases of endpoints with a scope, in the order of the checks, each also with a body that is not JSON. */
 const ofGuarded: readonly Case[] = [
   {
     sent: "no token",

@@ -41,7 +41,7 @@ import { goodRequests } from "../support/sample-requests.ts";
  */
 const maxMilliseconds = (5_000 + 1_000) * Number(busyMachine.DEADLINE_FACTOR) + 3_000;
 
-/** Of a row across them that is read in two calls: two days of each are more than a hundred keys. */
+/** Tiles of a row that is read in two calls: two days of each are more than a hundred keys. */
 const tileCount = 51;
 const cellsOfTile = 32;
 

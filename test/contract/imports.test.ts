@@ -241,7 +241,7 @@ test("delivery reaches tables, queues and sinks only through its ports", () => {
   const core = files.filter(
     (file) => isIn("functions/population-density/delivery")(file) && !isOutward(file),
   );
-  // Of the log it takes the class of an error; the log has metrics in its lines. Times of calls call nothing.
+  // The core takes the class of an error from the log, which has metrics in its lines. Times of calls call nothing.
   const isSideEffectFree = (to: string) => /^shared\/aws\/(?:dependency-times|log|metrics)\.ts$/.test(to);
   const reaching = core.filter((file) =>
     [...loadedBy(file)].some((to) => performsIO(to) && !isSideEffectFree(to)),

@@ -43,7 +43,7 @@ test("the OpenAPI document gives every component schema a name of its own", () =
 });
 
 test("the OpenAPI document has an example for each parameter of a path", () => {
-  // Those of paths are never shared, so that none is a reference.
+  // Parameters of paths are never shared, so none is a reference.
   const parameter = z.looseObject({ in: z.string().optional(), example: z.unknown().optional() });
   const operations = z
     .record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(parameter) })))

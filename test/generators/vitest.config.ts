@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "../support/busy-machine.ts";
 
-// Of `npm run check:clients`: these files need packages that the project does not install.
+// `npm run check:clients` runs these files: they need packages that the project does not install.
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../..", import.meta.url)),

@@ -36,7 +36,7 @@ const consumers = functionIds.flatMap((id: FunctionId) => {
   return consumes === undefined ? [] : [{ id, queue: consumes }];
 });
 
-/** Of the 1,000 functions that an account may run at a time, as many as may work on messages. */
+/** As many of the 1,000 functions that an account may run at a time may work on messages. */
 const maxWorkers = 100;
 
 describe("queues", () => {

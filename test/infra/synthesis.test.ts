@@ -29,9 +29,9 @@ describe.each(eachStage)("the template of %s", (stage, made) => {
 });
 
 describe("CloudFormation takes", () => {
-  /** Those of a stack, less a fourth: for further operations, and for what a release may need at once. */
+  /** CloudFormation's limit of a stack, less a fourth: for further operations, and what a release may need at once. */
   const maxResources = 500 * 0.75;
-  /** Of a template, less a fifth. */
+  /** CloudFormation's limit of a template, less a fifth. */
   const maxBytes = 800_000;
 
   test.each(Object.keys(contexts) as SharedName[])(

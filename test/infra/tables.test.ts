@@ -119,7 +119,7 @@ const functionProperties = z.object({
   Role: attribute,
 });
 
-/** Of each function of a synthesis, import stack included: the tables that it names, and what its role may use. */
+/** The tables that each function of a synthesis names, import stack included, and what its role may use. */
 function usesIn(name: SharedName) {
   const files = readdirSync(sharedFolder(name)).filter((file) => file.endsWith(".template.json"));
   const templates = files.map((file) => parseOne(readFileSync(join(sharedFolder(name), file), "utf8")));

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** Of the same weekday, so many weeks before yesterday: `ncs exclude day` takes days that are not older than 100 days. */
+/** Yesterday's weekday, so many weeks earlier: `ncs exclude day` takes days that are not older than 100 days. */
 function dateBefore(weeks: number): string {
   return dayOf(new Date(Date.now() - (1 + 7 * weeks) * dayMilliseconds));
 }
@@ -36,7 +36,7 @@ async function importPeople(weeksAgo: number, people: number, ...options: string
   );
 }
 
-/** Of each observed day that `ncs list densities --json` lists, whether it stays out of typical weekdays. */
+/** Whether each observed day of `ncs list densities --json` stays out of typical weekdays. */
 async function listedDays(): Promise<Record<string, boolean>> {
   const { stdout } = await runNcs(["list", "densities", "--outputs", outputs, "--json"]);
   const listed = z.object({ quality: z.array(z.object({ day: z.string(), isExcluded: z.boolean() })) });

@@ -263,7 +263,7 @@ test("ncs subject export prints everything about a person, found by number or su
   const { subscription, tables: exported } = JSON.parse(stdout);
 
   expect(subscription).toBe(kim.subscription);
-  // Of every other table it is known that it says nothing about a person: one of a new kind must be decided about.
+  // Every other table is known to say nothing about a person: a new table must be decided about.
   expect([...Object.keys(exported), ...aboutNobody].sort()).toEqual(tables.map(({ name }) => name).sort());
   expect(exported.devices).toEqual([kim]);
   const { password, ...shown } = login;
@@ -406,7 +406,7 @@ test("tokens issued before ncs subject erase leave only what expires within 60 h
     body: { secrets: [] },
   });
   await vi.waitFor(() => expect(sink.received(toSink)).toHaveLength(1), { timeout: 60_000 });
-  // Of another upload whose worker is killed.
+  // The permit of another upload, whose worker is killed.
   await permitStore.add(lostPermit, AbortSignal.timeout(10_000));
 
   const all = await allItems();

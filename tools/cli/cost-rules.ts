@@ -1,24 +1,24 @@
 /** List prices in USD of `us-east-1`, which docs/limits-and-cost.md links: look them up for another region. */
 const prices = {
-  /** Of a million requests, and from the 333 millionth of a month on. */
+  /** A million requests, and a million from the 333 millionth of a month on. */
   apiRequests: [3.5, 2.8],
-  /** Of a million invocations, and of a GB-second on arm64. */
+  /** A million invocations, and a GB-second on arm64. */
   invocations: 0.2,
   gigabyteSeconds: 0.000_013_3,
-  /** Of a GB that a function streams beyond the first 6 MB of an answer. */
+  /** A GB that a function streams beyond the first 6 MB of an answer. */
   streamedGigabyte: 0.008,
-  /** Of a million units, in a table of the standard class and in one of infrequent access. */
+  /** A million units, in a table of the standard class and in one of infrequent access. */
   writes: { standard: 0.625, infrequent: 0.78 },
   reads: { standard: 0.125, infrequent: 0.155 },
-  /** Of a GB a month. */
+  /** A GB a month. */
   storage: { standard: 0.25, infrequent: 0.1 },
   recovery: 0.2,
-  /** Of a GB that is written to a log, and of one a month in it. */
+  /** A GB that is written to a log, and a GB a month in it. */
   logs: 0.5,
   keptLogs: 0.03,
-  /** Of a GB sent, from the first, the 10,241st and the 51,201st of a month on. */
+  /** A GB sent, from the first, the 10,241st and the 51,201st of a month on. */
   sent: [0.09, 0.085, 0.07],
-  /** Of a million traces. */
+  /** A million traces. */
   traces: 5,
   metric: 0.3,
 } as const;

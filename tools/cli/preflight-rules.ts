@@ -203,7 +203,7 @@ function atLeast(
   return { reads: Math.max(reads, wanted.reads), writes: Math.max(writes, wanted.writes) };
 }
 
-/** Of those that grow with the requests, the one with the least room; undefined when none is used. */
+/** The check with the least room of those that grow with the requests; undefined when none is used. */
 export function firstToThrottle(checks: readonly Check[]): Check | undefined {
   const [first] = checks
     .filter(({ growsWithRequests, needed }) => growsWithRequests && needed > 0)

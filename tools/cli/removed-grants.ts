@@ -6,7 +6,7 @@ import { removedGrants } from "./grants.ts";
 import type { Print } from "./print.ts";
 import { readTemplate } from "./template-file.ts";
 
-/** Of the project, wherever the command is run. */
+/** The project's template, in any working directory. */
 const synthesized = fileURLToPath(new URL(`../../cdk.out/${stackName}.template.json`, import.meta.url));
 
 /** `ncs removed-grants`: whether a release takes a right from the version that it replaces. */

@@ -7,7 +7,7 @@ import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { stackVariables } from "./stack.ts";
 
-/** Of the project, wherever the command is run. */
+/** The project's folder of templates, in any working directory. */
 const synthesized = fileURLToPath(new URL("../../cdk.out", import.meta.url));
 
 /** `ncs sam-env`: the environment of every function, as `sam local invoke --env-vars` takes it. */

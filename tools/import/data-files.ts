@@ -17,7 +17,7 @@ export type RecordKind = keyof typeof recordFiles;
 export const densityFiles = {
   counted: ["density.csv", "density.ndjson"],
   model: "density-model.json",
-  /** Of the counts. */
+  /** The coverage of the counts. */
   coverage: "density-coverage.geojson",
 } as const;
 

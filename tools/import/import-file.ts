@@ -225,7 +225,7 @@ export async function eachBatch<Batch>(
  */
 class RecordError extends Error {}
 
-/** Of records that are looked up or written one by one; how many calls are made at a time is up to the client. */
+/** Records under way that are looked up or written one by one; the client decides how many calls are made at a time. */
 const recordsAtOnce = 32;
 
 /**

@@ -32,7 +32,7 @@ export interface SampleRequest {
   /** As it is at the path of the request. */
   readonly endpoint: Endpoint & { readonly id: EndpointId };
   readonly status: number;
-  /** Of the error; undefined for a success. */
+  /** Code of the error; undefined for a success. */
   readonly code: Code | undefined;
   /** The endpoint's path or its alias, with the values of its parameters and the query. */
   readonly path: string;

@@ -16,7 +16,7 @@ export interface Scenario {
   /** Undefined for a request without a token. */
   readonly login: DemoLogin | undefined;
   readonly status: number;
-  /** Of the error; undefined for a success. */
+  /** Code of the error; undefined for a success. */
   readonly code: Code | undefined;
 }
 

@@ -25,7 +25,7 @@ async function mostAtOnce(seed: number) {
   const pick = (count: number) => Math.floor(random() * count);
   const time = new VirtualTime();
   const memory = new MemoryPermits();
-  // Those of workers that are gone.
+  // Permits of workers that are gone.
   memory.permits = ["a", "b", "c", "d"].map((id) => permit(id, { host: "host-0", until: 0 }));
   const call = async <Value>(run: () => Value): Promise<Value> => {
     await time.wait(1 + pick(5));

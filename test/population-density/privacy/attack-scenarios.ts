@@ -13,7 +13,7 @@ function unknowns(count: number, values: readonly number[]): (readonly number[])
 /** Three cells of one parent, one beside it, and one further away. */
 const fiveCells = { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0100": 4 };
 
-/** Of three weeks, so that there are findings; the one in the middle leaves typical weekdays. */
+/** Three weeks, so that there are findings; the one in the middle leaves typical weekdays. */
 export const judgedWeeks: Scenario = {
   name: "three judged weeks, one excluded",
   finding: "PEOPLE_UNUSUAL",

@@ -180,9 +180,9 @@ function answersIn(seen: readonly (readonly string[])[], world: number): string 
 
 /** What callers learn of worlds. */
 interface Observed {
-  /** Of each world, what was answered after each step. */
+  /** What was answered after each step, by world. */
   readonly seen: readonly (readonly string[])[];
-  /** Of each world, the cells that are suppressed at the end. */
+  /** The cells that are suppressed at the end, by world. */
   readonly suppressed: readonly ReadonlySet<string>[];
   /** After each step, as JSON. */
   readonly quality: readonly string[];

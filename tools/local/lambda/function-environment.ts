@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 /**
- * The environment of a function. Of the shell's variables it gets only the configuration and, if the shell itself runs
+ * The environment of a function. It gets only the configuration of the shell's variables and, if the shell itself runs
  * in Lambda, `AWS_LAMBDA_RUNTIME_API`, because no sink may have that address. Reserved names:
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
  */

@@ -35,7 +35,7 @@ export interface FunctionPoolLimits {
   readonly idleMilliseconds?: number | undefined;
   /** Resolves when another environment may be started although there are as many as processors. */
   readonly spareTime?: () => Promise<void>;
-  /** Of the functions that share an account; the function has one of its own if absent. */
+  /** Executions of the functions that share an account; the function has an account of its own if absent. */
   readonly executions?: AccountExecutions;
 }
 

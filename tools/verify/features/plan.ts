@@ -107,9 +107,9 @@ const shape = strict({
     )
     .default([]),
   phoneNumbers: strict({
-    /** Of its holder since before the date. */
+    /** A number that its holder has had since before the date. */
     linked: strict({ phoneNumber: z.string(), signed: z.iso.date() }).optional(),
-    /** Of another holder since the date. */
+    /** A number that has another holder since the date. */
     recycled: strict({ phoneNumber: z.string(), signed: z.iso.date() }).optional(),
     notApplicable: z.string().optional(),
   }).prefault({}),

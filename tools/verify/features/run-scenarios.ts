@@ -21,7 +21,7 @@ import type { Step } from "./steps/step.ts";
 import { Tokens } from "./tokens.ts";
 import { type Surroundings, World } from "./world.ts";
 
-/** Of two that match a sentence, the first one counts: those of an API are before those of any. */
+/** When two match a sentence, the first one counts: steps of an API are before those of any. */
 const allSteps = [
   ...densitySteps,
   ...cellSteps,

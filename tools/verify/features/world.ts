@@ -10,7 +10,7 @@ import type { Tokens } from "./tokens.ts";
 
 /** What all scenarios of a run share. */
 export interface Surroundings {
-  /** Of the implementation, without a trailing slash. */
+  /** Address of the implementation, without a trailing slash. */
   readonly url: string;
   readonly plan: Plan;
   readonly definitions: readonly Definition[];

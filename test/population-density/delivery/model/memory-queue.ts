@@ -18,7 +18,7 @@ interface Message {
   readonly sentAt: number;
   visibleAt: number;
   receives: number;
-  /** Of the last receive: the only one that is valid. */
+  /** Handle of the last receive: the only one that is valid. */
   handle: string;
   receivedAt: number;
   /** Whether the worker that received it last ended without a verdict, or with one that a fault made. */
