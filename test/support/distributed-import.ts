@@ -114,7 +114,7 @@ export const aroundTheCorner: Box = [5.55, 44.96, 5.72, 45.04];
 /** A larger box around it. */
 export const further: Box = [5.55, 44.96, 5.76, 45.06];
 
-/** A box beside it that overlaps the larger one. */
+/** A box next to it that overlaps the larger one. */
 export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
 
 /** That of the counted cells. */
@@ -206,7 +206,7 @@ const definition = densityImportDefinition({
   bucketName: "density-import",
 });
 
-/** Of the execution that was started last. */
+/** The id of the execution that was started last. */
 export let lastId = "";
 
 /** Imports files with the state machine, in an order that follows from a seed, into the distributed table. */

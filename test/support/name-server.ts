@@ -98,7 +98,7 @@ function wireName(name: string): Buffer {
   return Buffer.concat([...labels, Buffer.alloc(1)]);
 }
 
-/** Of an IPv6 address, only the forms with all groups or with one `::` and no IPv4 part. */
+/** The bytes of an address; an IPv6 one with all groups, or with one `::`, and without an IPv4 part. */
 function wireAddress(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
   const [head = "", tail = ""] = address.split("::");

@@ -112,9 +112,9 @@ export interface Settled {
   /** Half of the widths of the intervals of all groups. */
   readonly half: number;
   readonly area: number;
-  /** Of a suppressed cell: the most people, in whole numbers, that it can have as far as anybody knows. */
+  /** The most people, in whole numbers, that a suppressed cell can have as far as anybody knows. */
   readonly maxPeople: number;
-  /** Of a suppressed cell. */
+  /** The cells of the next precision inside a suppressed cell. */
   readonly children: readonly Settled[];
   readonly geohash: string;
 }

@@ -139,7 +139,7 @@ export const [monday, friday] = ["2026-11-16", "2026-11-20"];
 
 /** A write of tiles that has not been sent. */
 interface TileWrite {
-  /** Of a batch, sends every second item, as DynamoDB may before an import ends. */
+  /** Sends every second item of a batch, as DynamoDB may before an import ends. */
   readonly sendSome: () => Promise<unknown>;
 }
 

@@ -35,7 +35,7 @@ interface City {
 const pairs = sized(15, 1);
 const hourCount = sized(24, 2);
 
-/** Of each format, what it costs over building objects. */
+/** The cost of each format over that of building objects. */
 export async function answerRows(): Promise<Row[]> {
   const tiles = coverOfCity();
   const days = tiles.map((_, tile) => dayOf(tile));

@@ -64,7 +64,7 @@ export function coverRows(): Row[] {
   ];
 }
 
-/** Of the areas that the benches ask for. */
+/** The precision at which the benches ask for areas. */
 export const precision = 7;
 
 interface Area {

@@ -10,7 +10,7 @@ const cities = sized(4, 1);
 /** Weeks before the first that is judged. */
 const firstWeek = sized(4, 1);
 const weeks = sized(7, 2);
-/** Of each city and fault. */
+/** The number of days judged for each city and fault. */
 const faultyDays = sized(3, 1);
 const minFound = 0.9;
 const maxRefused = 0.01;

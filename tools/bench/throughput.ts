@@ -63,7 +63,7 @@ export const throughput: Bench = {
 
 interface Measured {
   readonly requests: number;
-  /** Of all threads of the server; steadier than requests a second where other programs run. */
+  /** Processor time of all threads of the server; steadier than requests a second where other programs run. */
   readonly cpuSeconds: number;
   readonly bytes: number;
 }
