@@ -46,7 +46,7 @@ export class ReadCache<Value> {
 
   /**
    * The value of a key. Throws what `load` throws.
-   * @param load receives the value of before, if the cache still has one that is too old.
+   * @param load receives the stale value, if any.
    */
   async get(key: string, load: (before: Value | undefined) => Promise<Value>): Promise<Value> {
     const before = this.#entries.get(key)?.value;

@@ -44,7 +44,7 @@ const accessTokenTypeMeta = z.meta({
   description: "Bearer in any case: many authorization servers write `Bearer`.",
 });
 
-/** What the service presents to a sink. */
+/** Credential that the service presents to a sink. */
 export const sinkCredential = z
   .object({
     credentialType: z.unknown().check(
@@ -58,7 +58,7 @@ export const sinkCredential = z
   })
   .check(z.meta({ id: "SinkCredential", description: "What the service presents to the sink." }));
 
-/** What the service presents to a sink, with every member that a release of CAMARA requires. */
+/** Credential of CAMARA's release, which requires every member. */
 export const completeSinkCredential = (release: string) =>
   z
     .object({
@@ -79,5 +79,5 @@ export const completeSinkCredential = (release: string) =>
       }),
     );
 
-/** What the service presents to a sink. */
+/** Type of the credential. */
 export type SinkCredential = z.infer<typeof sinkCredential>;

@@ -186,7 +186,7 @@ const acceptedOperation = z
     }),
   );
 
-/** Of every answer at once, in any format. */
+/** Headers of every answer at once, in any format. */
 const answerHeaders = {
   "x-area-status": "The `status` of the answer, in every format.",
   "x-density-basis":

@@ -46,7 +46,7 @@ interface Fields {
   readonly status?: number;
   readonly code?: string;
   readonly milliseconds?: number;
-  /** Of the function's invocation, as in API Gateway's access log and in X-Ray. */
+  /** Id of the function's invocation, as in API Gateway's access log and in X-Ray. */
   readonly awsRequestId?: string;
   /** The time during which calls to this service were in progress. */
   readonly dynamodbMilliseconds?: number;

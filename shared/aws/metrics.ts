@@ -22,7 +22,10 @@ export const metrics = {
   Deliveries: "outcome",
   /** Attempts to deliver, with any result. */
   Attempts: undefined,
-  /** How long jobs waited for a worker that made their first attempt, of those not held back until then by their own. */
+  /**
+   * How long jobs waited for a worker that made their first attempt, without jobs that their own caller's or host's
+   * uploads held back.
+   */
   FirstAttemptSeconds: undefined,
   /** Age of the oldest job without an outcome, measured every minute. */
   OldestJobSeconds: undefined,

@@ -8,8 +8,8 @@ export async function pseudonymKey(use: PseudonymUse, signal: AbortSignal): Prom
 }
 
 /**
- * The key of a use, made now if there is none. Of several that are made at once, one stays. It is never rotated, and no
- * function has the right to replace it.
+ * The key of a use. Created on first use; of concurrent writers the first wins. It is never rotated, and no function has
+ * the right to replace it.
  */
 export async function pseudonymKeyMadeOnce(use: PseudonymUse, signal: AbortSignal): Promise<string> {
   const stored = await pseudonymKey(use, signal);

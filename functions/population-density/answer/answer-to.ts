@@ -59,11 +59,11 @@ type Spans = ReadonlyMap<string, TileDay>;
 interface HourSpans {
   /** Undefined for an hour that is still to come. */
   readonly observed: string | undefined;
-  /** Of its day, UTC. */
+  /** The hour of its day, UTC. */
   readonly observedHour: number;
   readonly weekday: number;
   readonly typical: string;
-  /** Of the typical weekday. */
+  /** The hour of the typical weekday. */
   readonly typicalHour: number;
 }
 

@@ -1,7 +1,7 @@
 import { hourMilliseconds } from "../../../shared/calendar.ts";
 import { densityOf, noShare, shareOf, suppressedCode } from "../tiles/tile-hour.ts";
 
-/** ASCII text to be written eight bytes at once, as far as 64-bit words go: the last one is filled up with zeros. */
+/** ASCII text as 64-bit words, the last one padded with zeros. */
 export interface Ascii {
   /** No word is NaN, which might be written as another NaN: that takes bytes which are not ASCII. */
   readonly words: Float64Array;
@@ -52,7 +52,7 @@ export function lastCharactersOf(precision: number): LastCharacters {
   return precision === 1 ? { characters: letters, length: 1 } : { characters: pairsOfLetters, length: 2 };
 }
 
-/** Of codes below, up to 16,372 people per km², the text is at hand. */
+/** Texts of smaller codes, up to 16,372 people per km², are precomputed. */
 const shortCodes = 8_192;
 
 /** What each of these codes stands for, with a comma: the eight bytes from its beginning on, as a word of `Ascii`. */
@@ -63,7 +63,7 @@ const densityLengths = new Uint8Array(shortCodes);
 
 fillDensities();
 
-/** From one text of all densities: with a text of each, an environment would take milliseconds longer to start. */
+/** One JSON text, then split: formatting each number costs milliseconds at the start. */
 function fillDensities(): void {
   const densities = JSON.stringify(Array.from({ length: shortCodes }, (_, code) => densityAt(code)));
   const bytes = new TextEncoder().encode(densities.replace("]", `,${" ".repeat(8)}`));

@@ -4,13 +4,13 @@ export const chunkBytes = 65_536;
 /** Bytes that the writing of an item may touch beyond its end. */
 const overrun = 8;
 
-/** Writes items from index `from` to index `to`, and returns where they end: up to seven bytes before what it wrote. */
+/** Writes items from index `from` to index `to`, and returns their end; up to 7 more bytes may have been written. */
 type PutItems = (view: DataView, at: number, from: number, to: number) => number;
 
 /** Bytes that become chunks of at most 64 KiB. */
 export class Chunks {
   readonly #bufferPool: Buffer[];
-  /** The memory of chunks. Their length does not show it: Node.js puts small buffers into memory of the same length. */
+  /** The memory of chunks: tells our buffers from pooled ones, which have the same length. */
   readonly #memories = new WeakSet<ArrayBufferLike>();
   #full: Buffer[] = [];
   #chunk = this.#newChunk();

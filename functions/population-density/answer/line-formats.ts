@@ -209,7 +209,7 @@ interface RowTexts {
   readonly maximum: Ascii;
   readonly share: Ascii;
   readonly end: Ascii;
-  /** Of cells that are covered as a whole. */
+  /** Text of cells that are covered as a whole. */
   readonly wholeLowDensity: Ascii;
   readonly wholeEnd: Ascii;
 }

@@ -1,6 +1,6 @@
 import type { DataSet } from "../tiles/data-set.ts";
 
-/** What callers are told of what is covered; nothing before the first import. */
+/** The coverage members of the capabilities; none before the first import. */
 export function announcedCoverage(dataSet: DataSet | undefined) {
   const { coverage: box, outline } = dataSet ?? {};
   if (box === undefined || outline === undefined) return {};

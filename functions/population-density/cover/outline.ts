@@ -3,14 +3,14 @@ import { cellOf, geohashAt, gridOf } from "./geohash.ts";
 /** More cells are never traced: an outline follows the edges of coarser ones. */
 export const maxCells = 2 ** 16;
 
-/** Of all rings of an outline. */
+/** Most points of all rings of an outline together. */
 const maxPoints = 300;
 
 /** Polygons around covered cells. */
 export interface Outline {
   /** That of the cells whose edges the polygons follow. */
   readonly precision: number;
-  /** Of a GeoJSON MultiPolygon, in degrees. */
+  /** Coordinates of a GeoJSON MultiPolygon, in degrees. */
   readonly coordinates: number[][][][];
   /** For each precision up to this one, which share of the cells that have anything covered in them is covered. */
   readonly shares: { readonly precision: number; readonly share: number }[];

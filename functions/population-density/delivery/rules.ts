@@ -11,7 +11,7 @@ import {
 /** The result of sending; see `post` of `shared/sinks`. */
 export interface SendResult {
   readonly outcome: "delivered" | "refused" | "failed";
-  /** Of the sink's response. */
+  /** Status of the sink's response. */
   readonly status?: number;
   /** The code of an error. */
   readonly cause?: string;

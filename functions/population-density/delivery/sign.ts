@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 interface Message {
   /** The same in every attempt. */
   readonly id: string;
-  /** Of the attempt, in seconds since 1970. */
+  /** Time of the attempt, in seconds since 1970. */
   readonly timestamp: string;
   readonly body: AsyncIterable<Buffer>;
 }

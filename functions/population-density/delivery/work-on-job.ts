@@ -24,9 +24,7 @@ export const releaseMilliseconds = 4_000;
 /** Until a release that failed is tried again. */
 const releasePauseMilliseconds = 2_000;
 
-/**
- * How long a worker that has ended a job takes on further ones. The last of them has four fifths of a worker's time.
- */
+/** How long a worker that has ended a job may begin further jobs; even the last has ⅘ of the time-out. */
 const followingMilliseconds = 60_000;
 
 /**

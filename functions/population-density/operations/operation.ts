@@ -47,7 +47,7 @@ function attemptOf({ at, outcome, status }: NonNullable<Job["lastAttempt"]>): Op
   };
 }
 
-/** Of a job whose sink acknowledged or refused what it got, nothing is open. */
+/** False once the sink has acknowledged or refused. */
 function isPossiblyDelivered({ state, mode, possiblyDelivered }: Job): boolean {
   const isOpen = state === "pending" || state === "cancelled" || (state === "failed" && mode === "answer");
   return isOpen && possiblyDelivered;

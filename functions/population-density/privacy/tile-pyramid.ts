@@ -10,7 +10,7 @@
  * precision 6, tile u05k     cells     q·32    q·32+1    …           q·32+31        (q stands for 22)
  * ```
  *
- * Of each part, arrays have one number for each cell, at its index in the tile:
+ * Each part has arrays with one number for each cell, at its index in the tile:
  *
  * ```text
  *                       0    1    2   …   1023

@@ -13,9 +13,9 @@ const typicalBytes = {
 
 /** What a caller chooses of a format besides its media type; each is of one format, and ignored by the others. */
 export interface FormatChoices {
-  /** Of CSV: further columns that say where the cell is. */
+  /** Further columns of CSV, which say where the cell is. */
   readonly geometry?: "POINT" | "WKT" | undefined;
-  /** Of GeoJSON: what a feature is. */
+  /** What a feature of GeoJSON is. */
   readonly featuresPer?: "CELL" | "HOUR" | undefined;
 }
 

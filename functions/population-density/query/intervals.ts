@@ -18,11 +18,11 @@ export function hoursOf(start: Instant, end: Instant): Hours {
 export interface AskedHour {
   /** Since the epoch. */
   readonly hour: number;
-  /** Of the day, 0…23 UTC. */
+  /** The hour of the day, 0…23 UTC. */
   readonly ofDay: number;
   /** UTC: 1 for Monday to 7 for Sunday. */
   readonly weekday: number;
-  /** Of the observed day, `YYYY-MM-DD`. Absent for an hour to come, which has no observation. */
+  /** Date of the observed day, `YYYY-MM-DD`. Absent for an hour to come, which has no observation. */
   readonly date: string | undefined;
 }
 

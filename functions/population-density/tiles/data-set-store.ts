@@ -22,7 +22,7 @@ import {
 } from "./typical-calendar.ts";
 
 const table = withSchema(densities, dataSet);
-/** Of the one item that has it. */
+/** Key of the one item that has it. */
 export const dataSetKey = { tile: "data-set", day: "all" };
 
 const cache = new ReadCache<DataSet | undefined>(2 ** 16, () => 0);

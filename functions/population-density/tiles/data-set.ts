@@ -10,7 +10,7 @@ const text = z.string().check(z.minLength(1), z.maxLength(200));
 export const provenance = z.object({
   /** Who counted, or what the numbers were made from. */
   source: text,
-  /** Of the numbers, such as an SPDX identifier. */
+  /** Licence of the numbers, such as an SPDX identifier. */
   licence: z.optional(text),
 });
 

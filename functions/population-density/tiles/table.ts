@@ -8,9 +8,9 @@ const storedTileSpan = z.object({
   day: z.string(),
   /** Bytes of `encodeTileDay`. */
   hours: z.instanceof(Uint8Array),
-  /** Of a typical weekday: the dates it is made from, the latest first. */
+  /** The dates that a typical weekday is made from, the latest first. */
   madeFrom: z._default(z.array(z.string()), []),
-  /** Of an observed day: the epoch second after which no request can be for it. */
+  /** The epoch second after which no request can be for an observed day. */
   expiresAt: z.optional(z.number()),
   /** Ids of the parts of the day that are published in it. */
   parts: z._default(z.array(z.string()), []),
@@ -33,8 +33,8 @@ export type NewTileSpan = Omit<z.input<typeof storedTileSpan>, "revision">;
  * Population densities: a span of a tile's day by the tile's precision and geohash, such as `7/u05kq`, and by the day
  * and the span's first hour. The day is a typical weekday, `week#1#08` (Monday) to `week#7#08`, or an observed date,
  * `day#2026-11-20#08`.
- * Of imports alone are what each part of a day has in a tile that several share, `part#day#2026-11-20#08#…`, and which
- * days are published, in `parts`. What is known of all densities together is in `data-set`.
+ * Only imports read what each part of a day has in a tile that several share, `part#day#2026-11-20#08#…`, and which days
+ * are published, in `parts`. What is known of all densities together is in `data-set`.
  */
 export const densities = table({
   name: "densities",

@@ -23,7 +23,7 @@ export function addToCoverage(coverage: Uint8Array, cell: number): void {
 // An item: version, coverage (a bit per cell, the lowest bit first), the length of each hour, the hours one after
 // the other, CRC-32 of all before it. Numbers are little-endian. An hour of length 0 is absent.
 const version = 1;
-/** Of an item whose hours have shares. */
+/** Version of an item whose hours have shares. */
 const versionWithShares = 2;
 const coverageAt = 1;
 const lengthsAt = coverageAt + coverageBytes;

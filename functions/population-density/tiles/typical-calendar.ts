@@ -50,7 +50,7 @@ function zoneNamed(name: string): string {
   return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
 }
 
-/** Of densities that no calendar was ever given for. */
+/** The calendar of densities for which none was ever given. */
 export const utcCalendar: TypicalCalendar = { timeZone: "UTC", holidays: [] };
 
 /** Whether a text names a time zone that this runtime knows. */
@@ -161,7 +161,7 @@ export class TypicalWeek {
     return [midnight, midnight + dayMilliseconds].every((at) => this.#offsetAt(at) === this.#referenceOffset);
   }
 
-  /** Of local time from UTC, in milliseconds. */
+  /** Offset of local time from UTC, in milliseconds. */
   #offsetAt(milliseconds: number): number {
     if (this.#format === undefined) return 0;
     const seconds = Math.floor(milliseconds / 1_000) * 1_000;

@@ -90,7 +90,7 @@ describe("the cover of a polygon", () => {
 
   test.each<[string, readonly Point[], readonly number[]]>([
     ["a diagonal through the corners of cells", ring([0, 0], [45 / 32, 0], [45 / 32, 45 / 32]), [5]],
-    ["a diagonal one unit beside", ring([unit, 0], [45 / 32, 0], [45 / 32, 45 / 32]), [5]],
+    ["a diagonal one unit away", ring([unit, 0], [45 / 32, 0], [45 / 32, 45 / 32]), [5]],
     ["a tiny polygon around a corner of four cells", rectangle(-1e-9, -1e-9, 1e-9, 1e-9), [6]],
     ["a sliver of degrees along a border", ring([0, -4], [1e-9, 0], [0, 4]), [4]],
     ["a bend of one unit across a border", ring([0, -4], [unit, 0], [0, 4], [-1, 0]), [4]],

@@ -31,7 +31,7 @@ const rings: readonly (readonly [what: string, boundary: readonly Point[], isPol
   ["two edges that overlap", ringOf("0 0, 0 3, 1 3, 0 2, 0 1, 1 0"), false],
   ["points on a line in decimals", ringOf("45.77 4.87, 45.75 4.85, 45.76 4.86"), false],
   ["four points on a line in decimals", ringOf("0.1 0.3, 0.2 0.6, 0.3 0.9, 0.7 2.1"), false],
-  ["points a unit beside a line", ring([0, 0], [0.1, 0.1], [0.3, 0.3 + unit]), false],
+  ["points a unit away from a line", ring([0, 0], [0.1, 0.1], [0.3, 0.3 + unit]), false],
   ["points on a line across the antimeridian", ringOf("0 179.9, 0.1 -180, 0.2 -179.9"), false],
   ["points on a line around half of the globe", ringOf("-60 -90.3, 0 0, 60 90.3"), false],
   ["half a square unit", ring([0, 0], [0, unit], [unit, 0]), false],

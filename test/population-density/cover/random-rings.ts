@@ -12,7 +12,7 @@ const places = ["anywhere", "antimeridian", "meridian", "equator", "north", "sou
 type Place = (typeof places)[number];
 
 /** How the coordinates of a vertex lie to the grid. */
-const snaps = ["corner", "beside", "column", "row", "middle"] as const;
+const snaps = ["corner", "near corner", "column", "row", "middle"] as const;
 type Snap = (typeof snaps)[number] | "free";
 
 /** Rings flatter than high, or slivers along a diagonal. */
@@ -28,12 +28,12 @@ const vertex = fc.record({
   snap: fc.constantFrom(...snaps),
   /** Snapped if below the ring's share. */
   freedom: share,
-  beside: fc.constantFrom(-1e-9, 1e-9),
+  offset: fc.constantFrom(-1e-9, 1e-9),
 });
 
 /**
  * Star-shaped and hence mostly simple rings of 3 to 15 vertices, also thin or much smaller than a cell; on corners
- * of cells, 1e-9 of a cell beside them and in between; both orientations; open and closed.
+ * of cells, 1e-9 of a cell next to them and in between; both orientations; open and closed.
  */
 export const ringsInGrid = ringsOf([0.02, 0.4, 1, 2, 3.5], 15);
 
@@ -60,9 +60,9 @@ function ringsOf(sizes: readonly number[], maxVertices: number): fc.Arbitrary<Ri
       const [height, width] = [180 / rows, 360 / columns];
       const [row, column] = middleOf(place, middle, rows, columns);
       const ordered = isSorted ? vertices.toSorted((one, other) => one.angle - other.angle) : vertices;
-      const ring = ordered.map(({ angle, reach, snap, freedom, beside }) => {
+      const ring = ordered.map(({ angle, reach, snap, freedom, offset }) => {
         const [east, north] = shaped(shape, size * reach, 2 * Math.PI * angle);
-        const [x, y] = moved(freedom < snapped ? snap : "free", column + east, row + north, beside);
+        const [x, y] = moved(freedom < snapped ? snap : "free", column + east, row + north, offset);
         return pointAt(y * height - 90, x * width - 180);
       });
       if (isClockwise) ring.reverse();
@@ -99,11 +99,11 @@ function shaped(shape: Shape, reach: number, angle: number): readonly [east: num
   }[shape] as [number, number];
 }
 
-function moved(snap: Snap, x: number, y: number, beside: number): readonly [x: number, y: number] {
+function moved(snap: Snap, x: number, y: number, offset: number): readonly [x: number, y: number] {
   return {
     free: [x, y],
     corner: [Math.round(x), Math.round(y)],
-    beside: [Math.round(x) + beside, Math.round(y) - beside],
+    "near corner": [Math.round(x) + offset, Math.round(y) - offset],
     column: [Math.round(x), y],
     row: [x, Math.round(y)],
     middle: [Math.floor(x) + 0.5, Math.floor(y) + 0.5],

@@ -10,7 +10,7 @@ function unknowns(count: number, values: readonly number[]): (readonly number[])
   return Array.from({ length: count }, () => values);
 }
 
-/** Three cells of one parent, one beside it, and one further away. */
+/** Three cells of one parent, one next to it, and one further away. */
 const fiveCells = { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0100": 4 };
 
 /** Three weeks, so that there are findings; the one in the middle leaves typical weekdays. */

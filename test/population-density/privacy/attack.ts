@@ -180,9 +180,9 @@ function answersIn(seen: readonly (readonly string[])[], world: number): string 
 
 /** What callers learn of worlds. */
 interface Observed {
-  /** What was answered after each step, by world. */
+  /** What was answered after each step, for each world. */
   readonly seen: readonly (readonly string[])[];
-  /** The cells that are suppressed at the end, by world. */
+  /** The cells that are suppressed at the end, for each world. */
   readonly suppressed: readonly ReadonlySet<string>[];
   /** After each step, as JSON. */
   readonly quality: readonly string[];

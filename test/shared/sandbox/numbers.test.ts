@@ -148,7 +148,7 @@ test.each([
     { code: 1, stderr: expect.stringContaining("is no sandbox") },
   ],
 ])("ncs import sandbox %s: %s", async (_, stack, options, expected) => {
-  // Of a stack whose tables are those of the test.
+  // The outputs of a stack whose tables are those of the test.
   useTables();
   const outputs = await folder.write("outputs.json", { [stack]: {} });
   expect(await runNcs(["import", "sandbox", ...options, "--outputs", outputs])).toMatchObject(expected);

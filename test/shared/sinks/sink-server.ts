@@ -18,7 +18,7 @@ import { type PostOptions, post } from "../../../shared/sinks/post.ts";
 import certificateFile from "../../support/certificate.json" with { type: "json" };
 
 const allowed = parseAllowedNetworks("127.0.0.0/8:1-65535") ?? [];
-/** Of no authority that Node.js knows. */
+/** Certificate of no authority that Node.js knows. */
 export const certificate = { key: certificateFile.key, cert: certificateFile.cert };
 const running: TcpServer[] = [];
 
