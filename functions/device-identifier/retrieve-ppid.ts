@@ -1,5 +1,5 @@
 import { serve } from "../../shared/http/serve.ts";
-import { pseudonymKeyMadeOnce } from "../../shared/pseudonym-keys/key.ts";
+import { getOrCreatePseudonymKey } from "../../shared/pseudonym-keys/key.ts";
 import { retrievePpid } from "./contract.ts";
 import { deviceOf } from "./find-device.ts";
 import { ppidOf } from "./rules.ts";
@@ -12,7 +12,7 @@ export const handler = serve(retrievePpid, async (request) => {
   const { caller, quotaChecked, signal, reply } = request;
   if (key === undefined) {
     await quotaChecked;
-    key = await pseudonymKeyMadeOnce("device-ppids", signal);
+    key = await getOrCreatePseudonymKey("device-ppids", signal);
   }
   const { record, common } = await deviceOf(request, "device-ppid");
   return reply(200, { ...common, ppid: ppidOf(record.imei, caller.client, key) });

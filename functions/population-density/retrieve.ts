@@ -46,7 +46,7 @@ const operations = () => import("./operations/accept-operation.ts");
 
 /** Replies with the operation of an earlier request with the same `Idempotency-Key`; undefined if there is none. */
 async function replyToRepetition(request: DensityRequest, sink: string): Promise<Reply | undefined> {
-  const keyed = keyedRequest(request);
+  const keyed = idempotencyOf(request);
   if (keyed.idempotencyKey === undefined) return undefined;
   const { earlierOperation } = await operations();
   const operationId = await earlierOperation(keyed, { ...request.body, sink }, undefined, request.signal);
@@ -87,7 +87,7 @@ async function answerAtOnce(
 async function deliverToSink(request: DensityRequest, sink: string, size: QuerySize): Promise<Reply> {
   const { acceptOperation, checkIdempotencyKey } = await operations();
   const { body, correlator, signal } = request;
-  const keyed = keyedRequest(request);
+  const keyed = idempotencyOf(request);
   checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await request.charge(workUnitsOf(size));
   const newJobRequest = { ...keyed, request: { ...body, sink }, correlator };
@@ -100,7 +100,7 @@ async function replyWithOperation(request: DensityRequest, operationId: string):
 }
 
 /** What makes a request with an `Idempotency-Key` the same as an earlier one, besides its body. */
-function keyedRequest({ caller, header, now }: DensityRequest) {
+function idempotencyOf({ caller, header, now }: DensityRequest) {
   return { client: caller.client, idempotencyKey: header("idempotency-key"), now };
 }
 

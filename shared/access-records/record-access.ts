@@ -3,7 +3,7 @@ import { insertItem } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import type { Caller } from "../caller.ts";
 import { setting } from "../environment.ts";
-import { pseudonymKeyMadeOnce } from "../pseudonym-keys/key.ts";
+import { getOrCreatePseudonymKey } from "../pseudonym-keys/key.ts";
 import { pseudonymOf } from "./pseudonym.ts";
 import { accessRecords, type DataKind } from "./table.ts";
 
@@ -37,7 +37,7 @@ export async function recordAccess(
   if (days === 0) return;
   // A request over its quota is answered with 429, so it reads nothing.
   await quotaChecked;
-  key ??= await pseudonymKeyMadeOnce("access-records", signal);
+  key ??= await getOrCreatePseudonymKey("access-records", signal);
   const item = {
     subject: pseudonymOf(subscription, key),
     at: `${now.toISOString()} ${randomUUID()}`,

@@ -38,29 +38,29 @@ function newClient(): DynamoDBClient {
  * Makes one call to DynamoDB.
  * @throws {Unavailable} if the table did not answer; any other error is a bug in this code.
  */
-export type Call = <Output extends object>(
+export type DatabaseCall = <Output extends object>(
   run: (client: DynamoDBClient) => Promise<Output>,
 ) => Promise<Output>;
 
-let callNow: Call = callInTime;
+let currentCall: DatabaseCall = callWithinDeadline;
 
 /**
  * Replaces how this process makes its calls, for programs that may wait longer than a request.
  * @returns a function that restores the previous way.
  */
-export function useCall(other: Call): () => void {
-  const before = callNow;
-  callNow = other;
+export function useDatabaseCall(other: DatabaseCall): () => void {
+  const before = currentCall;
+  currentCall = other;
   return () => {
-    callNow = before;
+    currentCall = before;
   };
 }
 
 /** Makes one call in the way that is set for the process. */
-export const call: Call = (run) => callNow(run);
+export const callDatabase: DatabaseCall = (run) => currentCall(run);
 
 /** The way of requests: all attempts fit into the deadline. */
-async function callInTime<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
+async function callWithinDeadline<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
   client ??= newClient();
   try {
     return await run(client);

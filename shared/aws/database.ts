@@ -15,7 +15,7 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
-import { call, isThrottledStatement, nameOf } from "./database-client.ts";
+import { callDatabase, isThrottledStatement, nameOf } from "./database-client.ts";
 import { updateDirectly } from "./direct-update.ts";
 
 /** A primary key; all key attributes are strings. */
@@ -40,7 +40,7 @@ export async function getItem<Item>(
 ): Promise<Item | undefined> {
   const ConsistentRead = consistency === "strong";
   const command = new GetItemCommand({ TableName: nameOf(table), Key: marshall(key), ConsistentRead });
-  const { Item } = await call((to) => to.send(command, { abortSignal: signal }));
+  const { Item } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
   return Item === undefined ? undefined : table.schema.parse(unmarshall(Item));
 }
 
@@ -84,7 +84,9 @@ export async function queryFirst<Item>(
   signal: AbortSignal,
 ): Promise<Item[]> {
   const query = { ...indexQuery(table, indexOf(table, name), partition), Limit: count };
-  const { Items = [] } = await call((to) => to.send(new QueryCommand(query), { abortSignal: signal }));
+  const { Items = [] } = await callDatabase((to) =>
+    to.send(new QueryCommand(query), { abortSignal: signal }),
+  );
   return Items.map((item) => schema.parse(unmarshall(item)));
 }
 
@@ -121,7 +123,7 @@ async function queryAll<Item>(
       ...query,
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
-    const page: QueryCommandOutput = await call((to) => to.send(command, { abortSignal: signal }));
+    const page: QueryCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     for (const item of page.Items ?? []) items.push(schema.parse(unmarshall(item)));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
@@ -178,7 +180,7 @@ async function* batchItems(
     const command = new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistency === "strong" } },
     });
-    const answer = await call((to) => to.send(command, { abortSignal: signal }));
+    const answer = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     const found = answer.Responses?.[name];
     left = answer.UnprocessedKeys?.[name]?.Keys ?? [];
     if (found === undefined && left.length === 0)
@@ -223,7 +225,7 @@ export async function putItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new PutItemCommand(putInput(table, item, condition));
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
 /**
@@ -237,7 +239,7 @@ export async function insertItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new ExecuteStatementCommand(insertStatement(table, item));
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
 function insertStatement(table: Table, item: Readonly<Record<string, unknown>>) {
@@ -280,7 +282,7 @@ async function insertBatch(
   const pause = new BatchPause(signal);
   while (left.length > 0) {
     const command = new BatchExecuteStatementCommand({ Statements: left.map(({ statement }) => statement) });
-    const { Responses = [] } = await call((to) => to.send(command, { abortSignal: signal }));
+    const { Responses = [] } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     const throttled = left.filter(({ index }, position) => {
       const error = Responses[position]?.Error;
       if (error === undefined) return false;
@@ -308,7 +310,7 @@ export async function updateItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const input = updateInput(table, key, update);
-  return ifConditionHolds(call((to) => updateDirectly(to, input, signal)));
+  return ifConditionHolds(callDatabase((to) => updateDirectly(to, input, signal)));
 }
 
 /**
@@ -316,7 +318,7 @@ export async function updateItem(
  * @param schema of the updated attributes.
  * @returns `undefined` if the condition did not hold: nothing was written.
  */
-export async function updatedItem<Item>(
+export async function updateAndReturn<Item>(
   table: Table,
   key: Key,
   update: Update,
@@ -324,7 +326,7 @@ export async function updatedItem<Item>(
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const input = { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
-  const written = await unlessConditionFails(call((to) => updateDirectly(to, input, signal)));
+  const written = await unlessConditionFails(callDatabase((to) => updateDirectly(to, input, signal)));
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 
@@ -339,7 +341,7 @@ export async function updateWithPrevious<Item>(
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const command = new UpdateItemCommand({ ...updateInput(table, key, update), ReturnValues: "ALL_OLD" });
-  const { Attributes } = await call((to) => to.send(command, { abortSignal: signal }));
+  const { Attributes } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
   return Attributes === undefined ? undefined : table.schema.parse(unmarshall(Attributes));
 }
 
@@ -351,7 +353,7 @@ export async function deleteItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new DeleteItemCommand(keyedInput(table, key, condition));
-  return ifConditionHolds(call((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
 function putInput(table: Table, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {

@@ -3,7 +3,7 @@ import type { BatchStatementResponse, DynamoDBClient } from "@aws-sdk/client-dyn
 import { Unavailable } from "../errors.ts";
 import { failureOf, isRetryable } from "./clients.ts";
 import { connectionProblem } from "./connection-problem.ts";
-import { type Call, isThrottledStatement, leanClient, useCall } from "./database-client.ts";
+import { type DatabaseCall, isThrottledStatement, leanClient, useDatabaseCall } from "./database-client.ts";
 import { Pace } from "./pace.ts";
 
 /** The time limit of an import's call to a table, including all attempts and pauses. */
@@ -34,7 +34,7 @@ export async function withPatientCalls<Result>(run: () => Promise<Result>): Prom
       throwOnRequestTimeout: true,
     },
   });
-  const restore = useCall(patientCall(client));
+  const restore = useDatabaseCall(patientCall(client));
   try {
     return await run();
   } finally {
@@ -44,7 +44,7 @@ export async function withPatientCalls<Result>(run: () => Promise<Result>): Prom
 }
 
 /** Makes calls at a pace that adapts to throttling. */
-function patientCall(client: DynamoDBClient): Call {
+function patientCall(client: DynamoDBClient): DatabaseCall {
   const pace = new Pace(maxCalls);
   return async (run) => {
     for (let attempt = 1; ; attempt++) {

@@ -2,7 +2,7 @@ import { QueryCommand, type QueryCommandInput, type QueryCommandOutput } from "@
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Schema, Table } from "../table.ts";
 import { indexOf } from "./database.ts";
-import { call, nameOf } from "./database-client.ts";
+import { callDatabase, nameOf } from "./database-client.ts";
 
 /** Selects items of an index. */
 interface NewestQuery {
@@ -37,7 +37,7 @@ export async function queryNewest<Item>(
       ...input,
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
-    const page: QueryCommandOutput = await call((to) => to.send(command, { abortSignal: signal }));
+    const page: QueryCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     for (const item of page.Items ?? []) items.push(schema.parse(unmarshall(item)));
     from = page.LastEvaluatedKey;
   } while (from !== undefined && items.length < query.count);

@@ -105,7 +105,7 @@ export async function respond<const E extends Endpoint>(
   let response: HttpResponse;
   try {
     response = await timeCalls(context.dependencies, () =>
-      Promise.race([answer(endpoint, handle, context), deadline.passed]),
+      Promise.race([checkAndRun(endpoint, handle, context), deadline.passed]),
     );
   } catch (error) {
     response = withAllowance(errorResponse(error, loggedOf(context), endpoint), context.allowance);
@@ -129,7 +129,7 @@ export async function respond<const E extends Endpoint>(
  * Counts the quota and runs the handler concurrently. A request over its quota is 429, even if the handler has
  * returned an answer.
  */
-async function answer<E extends Endpoint>(
+async function checkAndRun<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
   context: RequestContext,
@@ -138,7 +138,7 @@ async function answer<E extends Endpoint>(
   const quotaChecked = checkQuota(context);
   const [checked, replied] = await Promise.allSettled([
     quotaChecked,
-    reply(endpoint, handle, context, quotaChecked),
+    runHandler(endpoint, handle, context, quotaChecked),
   ]);
   if (checked.status === "rejected") throw checked.reason;
   if (replied.status === "rejected") throw replied.reason;
@@ -193,7 +193,7 @@ async function count(context: RequestContext, run: () => Promise<RateLimitResult
   context.allowance = counted?.allowance;
 }
 
-async function reply<E extends Endpoint>(
+async function runHandler<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
   context: RequestContext,

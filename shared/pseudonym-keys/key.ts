@@ -11,12 +11,12 @@ export async function pseudonymKey(use: PseudonymUse, signal: AbortSignal): Prom
  * The key of a use. Created on first use; of concurrent writers the first wins. It is never rotated, and no function has
  * the right to replace it.
  */
-export async function pseudonymKeyMadeOnce(use: PseudonymUse, signal: AbortSignal): Promise<string> {
+export async function getOrCreatePseudonymKey(use: PseudonymUse, signal: AbortSignal): Promise<string> {
   const stored = await pseudonymKey(use, signal);
   if (stored !== undefined) return stored;
   const key = randomBytes(32).toString("base64url");
   if (await insertItem(pseudonymKeys, { use, key }, signal)) return key;
-  const others = await pseudonymKey(use, signal);
-  if (others === undefined) throw new Error("the key of the pseudonyms was deleted");
-  return others;
+  const winner = await pseudonymKey(use, signal);
+  if (winner === undefined) throw new Error("the key of the pseudonyms was deleted");
+  return winner;
 }

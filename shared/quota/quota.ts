@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItem, updatedItem, updateItem } from "../aws/database.ts";
+import { getItem, updateAndReturn, updateItem } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
@@ -40,7 +40,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
   // Hashed, because a client's name may be long or that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
-    updatedItem(quotas, key, { update, condition, names, values }, counts, signal);
+    updateAndReturn(quotas, key, { update, condition, names, values }, counts, signal);
   const limits = { rate, quota, now };
 
   if (quota === 0) return overQuota(limits);
@@ -101,7 +101,7 @@ export async function countWork(
     names: { "#day": "day" },
     values: { ":day": day, ":units": units, ":max": quota - units },
   };
-  const counted = await updatedItem(quotas, key, update, dayCounts, signal);
+  const counted = await updateAndReturn(quotas, key, update, dayCounts, signal);
   if (counted !== undefined) {
     const ofDay = allowance(quota, quota - counted.dayCount, now, dayMilliseconds);
     return { allowance: ofDay.remaining <= before.remaining ? ofDay : before };

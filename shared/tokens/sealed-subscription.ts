@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
-import { pseudonymKey, pseudonymKeyMadeOnce } from "../pseudonym-keys/key.ts";
+import { getOrCreatePseudonymKey, pseudonymKey } from "../pseudonym-keys/key.ts";
 
 /**
  * What our own 3-legged tokens say instead of the subscription: a text that differs in every token, so that clients can
@@ -27,7 +27,7 @@ export async function sealSubscription(
   jti: string,
   signal: AbortSignal,
 ): Promise<string> {
-  key ??= await pseudonymKeyMadeOnce("token-subjects", signal);
+  key ??= await getOrCreatePseudonymKey("token-subjects", signal);
   return sealedWith(key, subscription, jti);
 }
 

@@ -1,7 +1,7 @@
 import { ScanCommand, type ScanCommandOutput } from "@aws-sdk/client-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Condition } from "../../shared/aws/database.ts";
-import { call, nameOf } from "../../shared/aws/database-client.ts";
+import { callDatabase, nameOf } from "../../shared/aws/database-client.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import type { Table } from "../../shared/table.ts";
 
@@ -21,7 +21,7 @@ export async function* scanItems(table: Table, filter?: Condition): AsyncGenerat
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
     const signal = AbortSignal.timeout(patienceMilliseconds);
-    const page: ScanCommandOutput = await call((to) => to.send(command, { abortSignal: signal }));
+    const page: ScanCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     yield (page.Items ?? []).map((item) => unmarshall(item));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { BatchWriteItemCommand, type WriteRequest } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { call, nameOf } from "../../shared/aws/database-client.ts";
+import { callDatabase, nameOf } from "../../shared/aws/database-client.ts";
 import type { Table } from "../../shared/table.ts";
 
 /** DynamoDB's limit of items in one call. */
@@ -42,7 +42,7 @@ async function writeBatch(name: string, batch: WriteRequest[], signal: AbortSign
   let pauseMilliseconds = firstPauseMilliseconds;
   for (let left = batch; left.length > 0; ) {
     const command = new BatchWriteItemCommand({ RequestItems: { [name]: left } });
-    const { UnprocessedItems } = await call((to) => to.send(command, { abortSignal: signal }));
+    const { UnprocessedItems } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
     const unprocessed = UnprocessedItems?.[name] ?? [];
     if (unprocessed.length === left.length) {
       await wait(pauseMilliseconds, undefined, { signal });

@@ -9,7 +9,7 @@ import {
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import { dayOf as dateOf, hourMilliseconds } from "../../shared/calendar.ts";
-import { pseudonymKeyMadeOnce } from "../../shared/pseudonym-keys/key.ts";
+import { getOrCreatePseudonymKey } from "../../shared/pseudonym-keys/key.ts";
 import { makeAssembly } from "../assembly.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { demoData } from "../local/demo-tables.ts";
@@ -59,7 +59,7 @@ export async function unitRows(): Promise<readonly Row[]> {
   try {
     useTablesOf(service, store.endpoint);
     // The first record of a stage makes the key, which the cold requests that are measured read.
-    await pseudonymKeyMadeOnce("access-records", AbortSignal.timeout(60_000));
+    await getOrCreatePseudonymKey("access-records", AbortSignal.timeout(60_000));
     await storeCity();
     return [...(await requestRows(service.url, counting)), ...(await cpuRows())];
   } finally {

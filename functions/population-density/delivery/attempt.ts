@@ -2,8 +2,8 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
+import { ignoreUnavailable } from "./ignore-unavailable.ts";
 import type { LastAttempt, PendingJob } from "./job.ts";
-import { ignoreUnavailable } from "./optional-call.ts";
 import type { WorkerPorts } from "./ports.ts";
 import { reportEnd } from "./report-end.ts";
 import {

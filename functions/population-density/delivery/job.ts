@@ -91,7 +91,7 @@ export const job = z.object({
   /** Hash of the sink's host and port, while the job waits for a permit. */
   waitsFor: z.optional(z.string()),
   /**
-   * When other uploads of its caller or to its host were last noted to hold back its first attempt, in epoch
+   * When other uploads of its caller or to its host were last recorded to hold back its first attempt, in epoch
    * milliseconds; see `workerWaitMilliseconds`.
    */
   heldBackAt: z.optional(z.number()),

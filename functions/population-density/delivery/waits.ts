@@ -44,15 +44,15 @@ export function permitWaitSeconds(
 }
 
 /** A job that is still held back is recorded again after this time, when it next asks. */
-const noteMilliseconds = 60_000;
+const heldBackRecordMilliseconds = 60_000;
 
 /** Longer than the time between two records. */
 const heldBackMilliseconds = 120_000;
 
-/** Whether to record that a job is held back: before its first attempt, and once in each period of notes. */
-export function isNoteDue({ startedAt, heldBackAt }: Job, now: number): boolean {
+/** Whether to record that a job is held back: before its first attempt, and once in each period of records. */
+export function isHeldBackRecordDue({ startedAt, heldBackAt }: Job, now: number): boolean {
   if (startedAt !== undefined) return false;
-  return heldBackAt === undefined || now - heldBackAt >= noteMilliseconds;
+  return heldBackAt === undefined || now - heldBackAt >= heldBackRecordMilliseconds;
 }
 
 /**

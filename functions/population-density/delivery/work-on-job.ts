@@ -1,13 +1,13 @@
 import type { Verdict } from "../../../shared/sqs/worker.ts";
 import { Attempt, leaseMilliseconds } from "./attempt.ts";
+import { ignoreUnavailable } from "./ignore-unavailable.ts";
 import type { Job, PendingJob } from "./job.ts";
 import { messageState } from "./message-state.ts";
-import { ignoreUnavailable } from "./optional-call.ts";
 import { isHeldBackByOwn, limitReached, type Permit } from "./permit-rules.ts";
 import { acquirePermit, releasePermit } from "./permits.ts";
 import type { WorkerPorts } from "./ports.ts";
 import { nextAttempt } from "./rules.ts";
-import { isNoteDue, permitWaitSeconds, secondsUntilDue } from "./waits.ts";
+import { isHeldBackRecordDue, permitWaitSeconds, secondsUntilDue } from "./waits.ts";
 
 /** A message of a job, as a worker receives it. */
 export interface JobMessage {
@@ -54,7 +54,7 @@ interface JobResult {
  * The host for which a worker continues with other jobs; undefined if the job has not ended, because its message must
  * first be hidden.
  */
-function freeHost({ verdict, released }: JobResult): string | undefined {
+function nextHost({ verdict, released }: JobResult): string | undefined {
   return verdict === "ack" ? released : undefined;
 }
 
@@ -80,7 +80,7 @@ class Worker {
     // This message remains in use until the sweep has sent another one.
     if (state === "exhausted") await jobs.requestMessage(operationId, this.#signal);
     const result = await this.#workOnJob(job);
-    let host = freeHost(result);
+    let host = nextHost(result);
     while (host !== undefined && clock.now() - beganAt < followingMilliseconds) {
       const free = host;
       host = await ignoreUnavailable(log, () => this.#workOnNext(free));
@@ -107,7 +107,7 @@ class Worker {
     const job = next && (await jobs.read(next.operationId, this.#signal));
     // The index may miss the most recent writes.
     if (job?.state !== "pending" || job.attempts > 0) return undefined;
-    return freeHost(await this.#workOnJob(job));
+    return nextHost(await this.#workOnJob(job));
   }
 
   /** Makes an attempt at a pending job if it is due and gets a permit, or ends the job. */
@@ -144,9 +144,9 @@ class Worker {
     now: number,
   ): Promise<Verdict> {
     const { jobs, workers, random } = this.#ports;
-    const isNoted = isNoteDue(job, now) && isHeldBackByOwn(holdingBack, permit, workers, now);
-    if (job.waitsFor === undefined || isNoted) {
-      const heldBackAt = isNoted ? now : undefined;
+    const isRecorded = isHeldBackRecordDue(job, now) && isHeldBackByOwn(holdingBack, permit, workers, now);
+    if (job.waitsFor === undefined || isRecorded) {
+      const heldBackAt = isRecorded ? now : undefined;
       await jobs.markWaiting(job.operationId, permit.host, heldBackAt, this.#signal);
     }
     return { retryInSeconds: permitWaitSeconds(permit.since, holdingBack, now, random()) };

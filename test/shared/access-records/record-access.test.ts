@@ -5,7 +5,7 @@ import { recordAccess } from "../../../shared/access-records/record-access.ts";
 import { accessRecords } from "../../../shared/access-records/table.ts";
 import { getItem, queryPartition } from "../../../shared/aws/database.ts";
 import { configuration } from "../../../shared/environment.ts";
-import { pseudonymKeyMadeOnce } from "../../../shared/pseudonym-keys/key.ts";
+import { getOrCreatePseudonymKey } from "../../../shared/pseudonym-keys/key.ts";
 import { pseudonymKeys } from "../../../shared/pseudonym-keys/table.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useOwnTable, useTables } from "../../support/database.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 async function recordsOf(about: string) {
-  const key = await pseudonymKeyMadeOnce("access-records", signal);
+  const key = await getOrCreatePseudonymKey("access-records", signal);
   return await queryPartition(accessRecords, pseudonymOf(about, key), signal);
 }
 
@@ -149,7 +149,7 @@ test("a request over its quota records nothing", async () => {
 test("the key of the pseudonyms is made once, also by several at the same time", async () => {
   await useOwnTable(pseudonymKeys);
   const keys = await Promise.all(
-    Array.from({ length: 4 }, () => pseudonymKeyMadeOnce("access-records", signal)),
+    Array.from({ length: 4 }, () => getOrCreatePseudonymKey("access-records", signal)),
   );
   expect(new Set(keys).size).toBe(1);
   expect((await getItem(pseudonymKeys, { use: "access-records" }, signal))?.key).toBe(keys[0]);

@@ -12,7 +12,7 @@ import {
   insertItems,
   putItem,
   queryPartition,
-  updatedItem,
+  updateAndReturn,
   updateItem,
 } from "../../../shared/aws/database.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
@@ -128,7 +128,7 @@ test("an update returns the changed members, or undefined if the condition does 
     condition: "version < :two",
     values: { ":one": 1, ":two": 2 },
   };
-  const change = () => updatedItem(items, key, update, anything, signal);
+  const change = () => updateAndReturn(items, key, update, anything, signal);
 
   expect(await change()).toEqual({ version: 2 });
   expect(await change()).toBeUndefined();

@@ -5,7 +5,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
 import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
-import { useCall } from "../../../shared/aws/database-client.ts";
+import { useDatabaseCall } from "../../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { importDensity } from "../../import/density/import-density.ts";
@@ -49,7 +49,7 @@ async function measured(run: Exclude<ImportRun, { kind: "generate" }>): Promise<
   if (run.kind === "sort") return await sorted(run.path, run.threads);
   const importing = () => (run.kind === "devices" ? importFile(devices, run.path) : imported(run));
   if (run.store === "embedded") return await withPatientCalls(importing);
-  useCall((call) => call(noStore));
+  useDatabaseCall((call) => call(noStore));
   return await importing();
 }
 

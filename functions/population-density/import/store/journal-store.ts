@@ -3,7 +3,7 @@
  * and hashes of files, and nothing that is in them.
  */
 import * as z from "zod/mini";
-import { putItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
+import { putItem, queryPartition, updateAndReturn, updateItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { provenance } from "../../tiles/data-set.ts";
 import { type Finding, finding, findingCodes } from "../../tiles/findings.ts";
@@ -122,7 +122,7 @@ export async function nextNumber(): Promise<number> {
     condition: "attribute_not_exists(parts)",
     values: { ":one": 1 },
   };
-  const counted = await updatedItem(
+  const counted = await updateAndReturn(
     densityImports,
     last,
     next,

@@ -12,7 +12,7 @@
  * and `takeDay` succeeds only on the revision that was read.
  */
 import * as z from "zod/mini";
-import { getItem, queryPartition, updatedItem, updateItem } from "../../../../shared/aws/database.ts";
+import { getItem, queryPartition, updateAndReturn, updateItem } from "../../../../shared/aws/database.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import {
@@ -126,7 +126,7 @@ export async function listDayParts(
     ":one": 1,
   };
   const listing = { update, condition: "writer = :writer", values };
-  const listed = await updatedItem(densityImports, keyOfDay(day), listing, revised, inTime());
+  const listed = await updateAndReturn(densityImports, keyOfDay(day), listing, revised, inTime());
   if (listed === undefined) return false;
   await markPublished(day, listed.revision);
   return true;
