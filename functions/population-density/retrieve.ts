@@ -1,3 +1,4 @@
+import type { ApiError } from "../../shared/errors.ts";
 import { preferredType } from "../../shared/http/accept.ts";
 import type { Reply, Request } from "../../shared/http/request.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
@@ -14,52 +15,20 @@ import { supportedSize } from "./query/supported.ts";
 
 /** Returns the densities of an area hour by hour: in the response, or later to a sink. */
 export const handler = serveStreamed(retrievePopulationDensity, async (request) => {
-  const { body, now, refuse } = request;
   // What follows is expensive: geometry, and reading tiles.
   await request.quotaChecked;
-  const { sink } = body;
-  const offered: readonly Format[] = sink === undefined ? mediaTypes : [json];
-  const format = preferredType(request.listHeader("accept"), offered);
-  if (sink !== undefined && format !== undefined) {
-    const repeated = await replyToRepetition(request, sink);
-    if (repeated !== undefined) return repeated;
-  }
-
-  const query = parseDensityRequest(body, now);
-  if ("code" in query) throw refuse(query.code, query);
-  if (sink !== undefined) (await operations()).checkToken(body.sinkCredential, now);
-  const size = supportedSize(query, serviceLimits(), sink !== undefined);
-  if ("code" in size) throw refuse(size.code, size);
-  if (format === undefined) {
-    const message = `Accept must allow ${sink === undefined ? "one of " : ""}${offered.join(", ")}.`;
-    throw refuse("NOT_ACCEPTABLE", { message });
-  }
-  return sink === undefined
-    ? await answerAtOnce(request, query, size, format)
-    : await deliverToSink(request, sink, size);
+  const { sink } = request.body;
+  return sink === undefined ? await answerAtOnce(request) : await deliverToSink(request, sink);
 });
 
 type DensityRequest = Request<typeof retrievePopulationDensity>;
 
-/** Loaded for requests with a sink alone: an answer at once starts sooner without it. */
-const operations = () => import("./operations/accept-operation.ts");
-
-/** Replies with the operation of an earlier request with the same `Idempotency-Key`; undefined if there is none. */
-async function replyToRepetition(request: DensityRequest, sink: string): Promise<Reply | undefined> {
-  const keyed = idempotencyOf(request);
-  if (keyed.idempotencyKey === undefined) return undefined;
-  const { earlierOperation } = await operations();
-  const operationId = await earlierOperation(keyed, { ...request.body, sink }, undefined, request.signal);
-  return operationId === undefined ? undefined : await replyWithOperation(request, operationId);
-}
-
 /** Streams the answer in the response, in the format that the caller prefers. */
-async function answerAtOnce(
-  request: DensityRequest,
-  query: DensityQuery,
-  size: QuerySize,
-  format: Format,
-): Promise<Reply> {
+async function answerAtOnce(request: DensityRequest): Promise<Reply> {
+  const query = queryOf(request);
+  const size = sizeOf(request, query);
+  const format = preferredType(request.listHeader("accept"), mediaTypes);
+  if (format === undefined) throw notAcceptable(request, `one of ${mediaTypes.join(", ")}`);
   const refund = await request.charge(workUnitsOf(size));
   const onEnd = isLarge(size, format, request.query)
     ? await (await import("./callers/large-answers.ts")).beginLargeAnswer(
@@ -83,25 +52,45 @@ async function answerAtOnce(
   return request.stream(200, bodyOf(answer), headers, onEnd);
 }
 
-/** Accepts an operation that delivers the answer to a sink. */
-async function deliverToSink(request: DensityRequest, sink: string, size: QuerySize): Promise<Reply> {
-  const { acceptOperation, checkIdempotencyKey } = await operations();
-  const { body, correlator, signal } = request;
-  const keyed = idempotencyOf(request);
-  checkIdempotencyKey(keyed.idempotencyKey);
+/** Accepts an operation that delivers the answer to a sink, unless an earlier request with the same key has. */
+async function deliverToSink(request: DensityRequest, sink: string): Promise<Reply> {
+  // Loaded here alone: an answer at once starts sooner without it.
+  const operations = await import("./operations/accept-operation.ts");
+  const { caller, correlator, header, now, signal } = request;
+  const body = { ...request.body, sink };
+  const accepted = (operationId: string) =>
+    request.reply(202, { operationId }, { location: operations.operationAddress(request, operationId) });
+  const keyed = { client: caller.client, idempotencyKey: header("idempotency-key"), now };
+  const isAcceptable = preferredType(request.listHeader("accept"), [json]) !== undefined;
+  if (isAcceptable) {
+    const earlier = await operations.earlierOperation(keyed, body, undefined, signal);
+    if (earlier !== undefined) return accepted(earlier);
+  }
+  const query = queryOf(request);
+  operations.checkToken(body.sinkCredential, now);
+  const size = sizeOf(request, query);
+  if (!isAcceptable) throw notAcceptable(request, json);
+  operations.checkIdempotencyKey(keyed.idempotencyKey);
   const refund = await request.charge(workUnitsOf(size));
-  const newJobRequest = { ...keyed, request: { ...body, sink }, correlator };
-  return await replyWithOperation(request, await acceptOperation(newJobRequest, refund, signal));
+  return accepted(await operations.acceptOperation({ ...keyed, request: body, correlator }, refund, signal));
 }
 
-async function replyWithOperation(request: DensityRequest, operationId: string): Promise<Reply> {
-  const { operationAddress } = await operations();
-  return request.reply(202, { operationId }, { location: operationAddress(request, operationId) });
+/** @throws {ApiError} if the area or the period is refused. */
+function queryOf({ body, now, refuse }: DensityRequest): DensityQuery {
+  const query = parseDensityRequest(body, now);
+  if ("code" in query) throw refuse(query.code, query);
+  return query;
 }
 
-/** What makes a request with an `Idempotency-Key` the same as an earlier one, besides its body. */
-function idempotencyOf({ caller, header, now }: DensityRequest) {
-  return { client: caller.client, idempotencyKey: header("idempotency-key"), now };
+/** @throws {ApiError} if it is larger than an answer of its kind may be. */
+function sizeOf({ body, refuse }: DensityRequest, query: DensityQuery): QuerySize {
+  const size = supportedSize(query, serviceLimits(), body.sink !== undefined);
+  if ("code" in size) throw refuse(size.code, size);
+  return size;
+}
+
+function notAcceptable({ refuse }: DensityRequest, acceptable: string): ApiError {
+  return refuse("NOT_ACCEPTABLE", { message: `Accept must allow ${acceptable}.` });
 }
 
 const json = "application/json";
