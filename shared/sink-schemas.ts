@@ -14,11 +14,14 @@ export const sink = z.string().check(
   }),
 );
 
+/** Most characters of an idempotency key. */
+export const maxKeyCharacters = 255;
+
 /** The header that makes a request with a sink safe to repeat. */
 export const idempotencyKey = z.optional(
   z.string().check(
     z.minLength(1),
-    z.maxLength(255),
+    z.maxLength(maxKeyCharacters),
     z.meta({
       description:
         "With a sink: the same request with the same key within a day is the same operation. Without one, ignored.",

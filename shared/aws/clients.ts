@@ -23,6 +23,12 @@ export function clientDefaults() {
   };
 }
 
+/** The time limit of a call by a program that can wait longer than a request: an import, or a command of an operator. */
+export const callMilliseconds = 60_000;
+
+/** A signal that ends such a call in time. */
+export const inTime = () => AbortSignal.timeout(callMilliseconds);
+
 /**
  * Transient errors. SQS may prefix them with its own name or that of the service that throttled it, as in
  * `KMS.ThrottlingException`.

@@ -1,7 +1,7 @@
 import { log } from "../../../shared/aws/log.ts";
 import { setting } from "../../../shared/environment.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
-import type { SinkCredential } from "../../../shared/sink-schemas.ts";
+import { idempotencyKey, maxKeyCharacters, type SinkCredential } from "../../../shared/sink-schemas.ts";
 import { acceptJob, joinJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
 import {
@@ -13,8 +13,6 @@ import {
 } from "../delivery/new-job.ts";
 import { isTokenExpired } from "../delivery/rules.ts";
 import { send, sharedPorts } from "../delivery/service-ports.ts";
-
-const maxKeyCharacters = 255;
 
 /**
  * The operation of a request that was accepted before, by its `Idempotency-Key`. It is looked for before anything is
@@ -42,9 +40,9 @@ export async function earlierOperation(
   }
 }
 
-/** @throws {ApiError} `INVALID_ARGUMENT` for an `Idempotency-Key` that does not have 1 to 255 characters. */
+/** @throws {ApiError} `INVALID_ARGUMENT` for an `Idempotency-Key` that is empty or too long. */
 export function checkIdempotencyKey(key: string | undefined): void {
-  if (key !== undefined && (key.length === 0 || key.length > maxKeyCharacters))
+  if (!idempotencyKey.safeParse(key).success)
     throw new ApiError("INVALID_ARGUMENT", {
       message: `Idempotency-Key must have 1 to ${maxKeyCharacters} characters.`,
     });

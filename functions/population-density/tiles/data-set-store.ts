@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { inTime } from "../../../shared/aws/clients.ts";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
@@ -77,12 +78,11 @@ export async function addToDataSet(imported: ImportedData): Promise<void> {
   await changeDataSet((before) => withImport(before, imported));
 }
 
-const callMilliseconds = 60_000;
 const maxAttempts = 20;
 
 /** As it is now, for imports and operators; undefined before the first import. */
 export function currentDataSet(): Promise<DataSet | undefined> {
-  return getItem(table, dataSetKey, AbortSignal.timeout(callMilliseconds));
+  return getItem(table, dataSetKey, inTime());
 }
 
 /**
@@ -102,7 +102,7 @@ export async function changeDataSet(
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
     const item = { ...dataSetKey, ...after };
-    if (await putItem(densities, item, condition, AbortSignal.timeout(callMilliseconds))) return;
+    if (await putItem(densities, item, condition, inTime())) return;
     await wait(10 * (attempt + 1) * Math.random());
   }
   throw new Error("the data set was modified concurrently; retry the import");

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { inTime } from "../../../shared/aws/clients.ts";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
 import { withSchema } from "../../../shared/table.ts";
@@ -11,7 +12,6 @@ export const qualityKey = { tile: "data-set", day: "quality" };
 
 const cache = new ReadCache<Quality | undefined>(2 ** 16, () => 0);
 
-const callMilliseconds = 60_000;
 const maxAttempts = 20;
 
 /** Up to `CACHE_SECONDS` old, eventually consistent. */
@@ -26,7 +26,7 @@ export async function currentQuality(): Promise<readonly DayQuality[]> {
 }
 
 function currentItem(): Promise<Quality | undefined> {
-  return getItem(table, qualityKey, AbortSignal.timeout(callMilliseconds));
+  return getItem(table, qualityKey, inTime());
 }
 
 /** @throws {Error} when other imports change the item each time. */
@@ -38,7 +38,7 @@ export async function changeQuality(change: (before: readonly DayQuality[]) => D
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
     const item = { ...qualityKey, days: change(before?.days ?? []), revision: (before?.revision ?? 0) + 1 };
-    if (await putItem(densities, item, condition, AbortSignal.timeout(callMilliseconds))) return;
+    if (await putItem(densities, item, condition, inTime())) return;
     await wait(10 * (attempt + 1) * Math.random());
   }
   throw new Error("the quality of days was modified concurrently; retry the import");

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { callMilliseconds } from "../../../../shared/aws/clients.ts";
 import { dayMilliseconds, dayOf } from "../../../../shared/calendar.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { filledUp, mergedHours } from "../../privacy/merged-parts.ts";
@@ -21,7 +22,7 @@ import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
 import { readDayParts, releaseDay, takeDay, writersOfDays } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
-import { ChangedMeanwhile, callMilliseconds, StoredSpans } from "./stored-spans.ts";
+import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
 import { averagedItems, daysKept, storedParts } from "./tile-items.ts";
 import {
   averagedSpan,

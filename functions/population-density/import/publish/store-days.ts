@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { callMilliseconds } from "../../../../shared/aws/clients.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { anonymousTiles } from "../../privacy/anonymous-tiles.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
@@ -20,7 +21,6 @@ import {
   refuseContradictions,
 } from "./day-division.ts";
 import { type DayStored, storeTiles } from "./store-tiles.ts";
-import { callMilliseconds } from "./stored-spans.ts";
 
 /**
  * Whether a day may be stored, given what is published of it, and by these rules.

@@ -1,11 +1,8 @@
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { siblingsOf } from "../../tiles/span.ts";
 import { createSpans, readSpans, replaceSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
-
-/** For one call to the table. */
-export const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** The spans of a tile's days as they are stored, each read once. */
 export class StoredSpans {

@@ -1,12 +1,10 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { getItem, putItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "../../privacy/parts.ts";
 import { densityImports, type ListedPart } from "./tables.ts";
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 const cellChunk = z.object({
   /** Of the part's compressed cells. */

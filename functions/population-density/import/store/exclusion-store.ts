@@ -1,5 +1,6 @@
 /** Which observed days stay out of typical weekdays, and since when: a replay has each when it was decided. */
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { putItem, queryPartition } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { nextNumber, numbered } from "./journal-store.ts";
@@ -23,9 +24,6 @@ export interface Exclusion extends Omit<z.infer<typeof exclusion>, "id"> {
   /** Its number among the imports of the journal. */
   readonly number: number;
 }
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** All that was decided, in its order. */
 export async function readExclusions(): Promise<Exclusion[]> {

@@ -4,6 +4,7 @@
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { putItem, queryPartition } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { densities } from "../../tiles/table.ts";
@@ -14,9 +15,6 @@ const table = withSchema(densities, z.object({ day: z.string(), figures: z.insta
 
 /** 260 KB before they are compressed; an item may have 400 KB. */
 const tilesPerItem = 1_024;
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 function partitionOf(date: string): string {
   return `figures/${date}`;

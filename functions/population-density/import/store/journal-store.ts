@@ -3,6 +3,7 @@
  * and hashes of files, and nothing that is in them.
  */
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { putItem, queryPartition, updateAndReturn, updateItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { provenance } from "../../tiles/data-set.ts";
@@ -101,9 +102,6 @@ const daysOfImport = withSchema(
     findings: z.optional(z.array(finding)),
   }),
 );
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 /** Numbers have the order of their texts. */
 export function numbered(number: number): string {

@@ -12,6 +12,7 @@
  * and `takeDay` succeeds only on the revision that was read.
  */
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { getItem, queryPartition, updateAndReturn, updateItem } from "../../../../shared/aws/database.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { withSchema } from "../../../../shared/table.ts";
@@ -25,9 +26,6 @@ import { type DayParts, densityImports, keptDay, type ListedPart } from "./table
 
 /** Partition of all days. */
 const daysPartition = "parts";
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 function keyOfDay(day: string) {
   return { kind: daysPartition, id: day };

@@ -3,6 +3,7 @@
  * the densities are lost. What is noted here tells when it is the other way round.
  */
 import * as z from "zod/mini";
+import { inTime } from "../../../../shared/aws/clients.ts";
 import { getItem, queryPartition, updateItem } from "../../../../shared/aws/database.ts";
 import { withSchema } from "../../../../shared/table.ts";
 import { densities } from "../../tiles/table.ts";
@@ -20,9 +21,6 @@ const table = withSchema(densities, published);
 
 /** Partition of all days. */
 const daysPartition = "parts";
-
-const callMilliseconds = 60_000;
-const inTime = () => AbortSignal.timeout(callMilliseconds);
 
 function keyOf(day: string) {
   return { tile: daysPartition, day };

@@ -10,6 +10,7 @@ import {
   isCovered,
   readTileDay,
 } from "../../../../functions/population-density/tiles/tile.ts";
+import { inTime } from "../../../../shared/aws/clients.ts";
 
 /**
  * The area of a box, in km², that earlier imports have covered and this one does not: it stays as they left it.
@@ -36,8 +37,6 @@ export async function coverageLeft(
 
 const tilesAtOnce = 32;
 
-const callMilliseconds = 60_000;
-
 /** Every weekday and every hour have the same coverage. */
 const [anySpan = ""] = spansOf(typicalDay(1));
 
@@ -45,11 +44,7 @@ async function coveredArea(
   { geohash, cells }: { readonly geohash: string; readonly cells: readonly number[] },
   precision: number,
 ): Promise<number> {
-  const [span] = await readSpans(
-    tileName(precision, geohash),
-    [anySpan],
-    AbortSignal.timeout(callMilliseconds),
-  );
+  const [span] = await readSpans(tileName(precision, geohash), [anySpan], inTime());
   if (span === undefined) return 0;
   const { coverage } = readTileDay(span.hours);
   const areas = cellAreas(geohash, precision);
