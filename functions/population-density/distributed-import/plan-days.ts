@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { dayKey, divisionBeside, listedParts, partsOfDay } from "../import/publish/day-division.ts";
+import { dayKey, divisionGiven, listedParts, partsOfDay } from "../import/publish/day-division.ts";
 import { type Coverages, PartCoverages } from "../import/store/coverage-store.ts";
 import { readDaysOf } from "../import/store/journal-store.ts";
 import { readDayParts } from "../import/store/part-store.ts";
@@ -49,7 +49,7 @@ export async function planDays(
     recounted.add(weekday);
     const key = dayKey({ date }, storage);
     const before = left.get(key) ?? (await settledParts(key, date));
-    const found = await divisionBeside(before, { date, precision, coverage }, ofDay);
+    const found = await divisionGiven(before, { date, precision, coverage }, ofDay);
     const { renewed, created } = found.division;
     const listed = [...listedParts({ precision }, ofDay, found)];
     for (const part of [...found.known, ...(created === undefined ? [] : [created])]) coverages.add(part);

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
   type ExclusionResult,
-  makeTypicalAgain,
+  rebuildTypicalDays,
 } from "../../../functions/population-density/import/publish/exclude-day.ts";
 import {
   type Exclusion,
@@ -30,7 +30,7 @@ import { importPopulation } from "./population/import-population.ts";
 interface ReplayBucket {
   /** `s3://bucket/`, and what stands before the keys that the files had. */
   readonly source: string;
-  /** Of the deployed state machine. */
+  /** ARN of the deployed state machine. */
   readonly stateMachineArn: string;
 }
 
@@ -51,7 +51,7 @@ export interface Replay {
 /** The result of a replay. */
 export interface Replayed {
   readonly imports: number;
-  /** Imports that had not ended: what they stored before they failed was stored again by who repeated them, or not at all. */
+  /** Imports that had not ended: what they stored before they failed was stored again by an import that repeated them, or not at all. */
   readonly unfinished: readonly number[];
   readonly items: number;
   readonly changed: number;
@@ -88,7 +88,7 @@ export async function replayImports({
 
 /** An exclusion with an import was decided before anything of the day was stored: then nothing is made again. */
 async function excludeAgain({ number, date, at }: Exclusion): Promise<ExclusionResult> {
-  return await makeTypicalAgain(date, new Date(at), number + 1);
+  return await rebuildTypicalDays(date, new Date(at), number + 1);
 }
 
 async function importAgain(

@@ -28,8 +28,8 @@ export interface DayStorage extends Anonymity {
    */
   readonly kind: "observed" | "typical";
   /**
-   * Of a typical day: people were counted again, so the parts of the earlier count are discarded and what was published
-   * of it is ignored.
+   * Whether people of a typical day were counted again: the parts of the earlier count are discarded, and what was
+   * published of it is ignored.
    */
   readonly isRecounted?: boolean | undefined;
   /** Shared by the days of an import. */
@@ -37,8 +37,8 @@ export interface DayStorage extends Anonymity {
   /** The number of the import in the journal, which then has the parts that the day had before. */
   readonly importNumber?: number | undefined;
   /**
-   * Of an import that is made again: the parts that the day had before it. The day keeps those that it has now, and
-   * the import is divided as it was.
+   * The parts that the day had before an import that is made again. The day keeps those that it has now, and the import
+   * is divided as it was.
    */
   readonly partsBefore?: readonly ListedPart[] | undefined;
   /** The number of the import that is made again: days that were excluded later are not. */
@@ -102,7 +102,7 @@ export interface FoundDay {
  * @throws {ImportError} for a part of another precision or threshold.
  */
 export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<FoundDay> {
-  return await divisionBeside(await readDayParts(dayKey(day, storage)), day, storage);
+  return await divisionGiven(await readDayParts(dayKey(day, storage)), day, storage);
 }
 
 /**
@@ -110,7 +110,7 @@ export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<
  * @param stored undefined for a day that was never published.
  * @throws {ImportError} for a part of another precision or threshold.
  */
-export async function divisionBeside(
+export async function divisionGiven(
   stored: DayParts | undefined,
   day: CoveredDay,
   storage: DayStorage,

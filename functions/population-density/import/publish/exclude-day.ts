@@ -53,7 +53,7 @@ export async function excludeDay(
 ): Promise<ExclusionResult> {
   await checkObserved(date, now);
   await recordExclusion(date, isExcluded, now);
-  return await makeTypicalAgain(date, now);
+  return await rebuildTypicalDays(date, now);
 }
 
 async function checkObserved(date: string, now: Date): Promise<void> {
@@ -76,14 +76,14 @@ function oldestOf(now: Date): string {
  * @param now when it was decided.
  * @param before of a decision that is made again, the number of the next one.
  */
-export async function makeTypicalAgain(date: string, now: Date, before?: number): Promise<ExclusionResult> {
+export async function rebuildTypicalDays(date: string, now: Date, before?: number): Promise<ExclusionResult> {
   const lease = { writer: randomUUID(), milliseconds: 2 * callMilliseconds + 60_000 };
   const key = observedDay(date);
-  const parts = await beginRemaking(date, lease);
+  const parts = await beginRebuild(date, lease);
   try {
     const excluded = await excludedDays(before);
     const dataSet = await currentDataSet();
-    const remaking = new Remaking(
+    const rebuild = new TypicalRebuild(
       date,
       dataSet?.calendar ?? utcCalendar,
       excluded,
@@ -92,7 +92,7 @@ export async function makeTypicalAgain(date: string, now: Date, before?: number)
     );
     const total = { items: 0, changed: 0 };
     for (const name of await tilesOf(parts, dataSet?.precisions ?? [])) {
-      const { items, changed } = await remaking.tile(name);
+      const { items, changed } = await rebuild.tile(name);
       total.items += items;
       total.changed += changed;
     }
@@ -107,7 +107,7 @@ export async function makeTypicalAgain(date: string, now: Date, before?: number)
 const pauseMilliseconds = 200;
 
 /** Waits until no import stores any day: those that begin later know what is excluded. */
-async function beginRemaking(
+async function beginRebuild(
   date: string,
   { writer, milliseconds }: DayLease,
 ): Promise<readonly ListedPart[]> {
@@ -150,7 +150,7 @@ async function tilesOf(parts: readonly ListedPart[], precisions: readonly number
 
 const maxTries = 10;
 
-class Remaking {
+class TypicalRebuild {
   readonly #date: string;
   readonly #week: TypicalWeek;
   readonly #observed: readonly string[];

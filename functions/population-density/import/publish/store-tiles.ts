@@ -24,7 +24,7 @@ export interface DayStored {
   readonly items: number;
   /** Items that were written, because they were absent or different. */
   readonly changed: number;
-  /** Of an observed day: how far the typical weekdays that were stored before are from it. */
+  /** How far the typical weekdays that were stored before are from an observed day. */
   readonly errors: PrecisionError[];
 }
 
@@ -57,7 +57,7 @@ export async function storeTiles(
     for await (const tile of tiles) {
       const name = tileName(tile.precision, tile.geohash);
       try {
-        const stored = await storeTileAnew(name, tile, context, held);
+        const stored = await storeTileWithRetries(name, tile, context, held);
         items += stored.items;
         changed += stored.changed;
         errors.addAll(stored.errors);
@@ -76,7 +76,7 @@ export async function storeTiles(
 /** Maximum of attempts at a tile whose weekdays other imports change at the same time. */
 const maxTries = 10;
 
-async function storeTileAnew(
+async function storeTileWithRetries(
   name: string,
   tile: AnonymousTile,
   context: DayContext,
@@ -145,8 +145,7 @@ async function storeTile(
 
 /**
  * What the other weekdays need so that they cover what the day covers.
- * @param written the typical spans of these hours that are stored afterwards, the last one last: once that covers it, so
- *   do all others.
+ * @param written the typical spans of these hours that are stored afterwards, in order; when the last one covers it, all do.
  */
 async function coveringItems(
   spans: StoredSpans,

@@ -104,20 +104,20 @@ class RowReader {
         underWay.push({ chunk, parsed });
         // The first row determines what the others must be like.
         while (underWay.length >= (this.#precision === undefined ? 1 : this.#parser.atOnce))
-          yield* this.#first(underWay);
+          yield* this.#takeOldest(underWay);
       }
     } catch (error) {
       if (!isFileError(error)) throw error;
-      while (underWay.length > 0) yield* this.#first(underWay);
+      while (underWay.length > 0) yield* this.#takeOldest(underWay);
       this.#options.problems.add(file, unreadable(error.code));
     } finally {
       await Promise.allSettled(underWay.map(({ parsed }) => parsed));
     }
-    while (underWay.length > 0) yield* this.#first(underWay);
+    while (underWay.length > 0) yield* this.#takeOldest(underWay);
   }
 
-  /** Takes the first of what is under way, and its memory for others when it was read. */
-  async *#first(underWay: UnderWay): AsyncGenerator<ParsedLines> {
+  /** Takes the oldest chunk and reuses its memory. */
+  async *#takeOldest(underWay: UnderWay): AsyncGenerator<ParsedLines> {
     const [first] = underWay.splice(0, 1);
     if (first === undefined) return;
     const parsed = await first.parsed;
