@@ -29,7 +29,7 @@ interface DensityImportProps extends StackProps {
   /** The folder with the bundles. */
   readonly bundles: string;
   readonly settings: Settings;
-  /** Of the stack with the tables; it encrypts the bucket. */
+  /** Key of the stack with the tables; it encrypts the bucket. */
   readonly dataKey: IKey;
   readonly tableNames: TableNames;
 }

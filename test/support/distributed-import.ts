@@ -206,7 +206,7 @@ const definition = densityImportDefinition({
   bucketName: "density-import",
 });
 
-/** The id of the execution that was started last. */
+/** Id of the execution that was started last. */
 export let lastId = "";
 
 /** Imports files with the state machine, in an order that follows from a seed, into the distributed table. */

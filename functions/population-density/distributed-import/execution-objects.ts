@@ -19,7 +19,7 @@ import { calendarChange, typicalCalendar } from "../tiles/typical-calendar.ts";
 export const importOrder = z.object({
   /** The id of the execution: letters, digits and hyphens. */
   id: z.string().check(z.regex(/^[A-Za-z0-9-]{1,80}$/)),
-  /** Of the keys of the files. */
+  /** What the keys of the files begin with. */
   prefix: z.string(),
   /** Whether the covered area is in the bucket; otherwise those cells are covered that any row names. */
   hasArea: z.boolean(),
@@ -71,7 +71,7 @@ export const readFile = z.object({
   key: z.string(),
   /** The object with its rows. */
   rowsKey: z.string(),
-  /** Of the object as it was read, compressed if it is. */
+  /** Size of the object as it was read, compressed if it is. */
   bytes: z.number(),
   sha256: z.string(),
   /** Why it is refused, if it is; then nothing else counts. */
@@ -107,7 +107,7 @@ const plannedDay = z.object({
   listed: z.array(part),
   renewed: z.array(z.string()),
   created: z.optional(z.string()),
-  /** Of the day's list of parts when it was read; undefined if there was none. */
+  /** Revision of the day's list of parts when it was read; undefined if there was none. */
   revision: z.optional(z.number()),
 });
 

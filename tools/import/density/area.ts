@@ -118,7 +118,7 @@ function withoutHoles(rings: readonly (readonly Point[])[], refuse: (ring: numbe
   return triangles;
 }
 
-/** Of the area of all triangles from that of the polygon, by rounding alone. */
+/** How far the area of all triangles may be from that of the polygon by rounding alone. */
 const maxDeviation = 1e-9;
 
 interface Rings {

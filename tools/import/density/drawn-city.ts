@@ -37,7 +37,7 @@ export const drawnCity = z.strictObject({
   timeZone: z.string().refine(isTimeZone, "must be the name of a time zone, such as Europe/Paris"),
   communes: z.array(
     z.strictObject({
-      /** Of INSEE; for an arrondissement of Lyon, Marseille or Paris its own. */
+      /** Code of INSEE; for an arrondissement of Lyon, Marseille or Paris its own. */
       code: z.string(),
       centres: z.array(z.strictObject({ ...placed, share })).min(1),
     }),

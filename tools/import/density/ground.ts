@@ -5,7 +5,7 @@ export interface Ground {
   /** How many of those around a place live or work here, compared with other points: nobody on water. */
   readonly residents: number;
   readonly workers: number;
-  /** Of a park, compared with other parks. */
+  /** Weight of a park, compared with other parks. */
   readonly visitors: number;
 }
 
@@ -62,7 +62,7 @@ interface Bounds {
   readonly high: Metres;
 }
 
-/** Of points, and what is less than a margin away from them. */
+/** Box around points and what is less than a margin away from them. */
 function boundsOf(points: readonly Metres[], margin = 0): Bounds {
   const [east, north] = [points.map(([x]) => x), points.map(([, y]) => y)];
   return {

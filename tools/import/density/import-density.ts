@@ -333,7 +333,7 @@ async function beginningOf(path: string): Promise<string> {
   }
 }
 
-/** Of a row of CSV or of a member of NDJSON. */
+/** The first geohash in rows of CSV or members of NDJSON. */
 const firstGeohash = /(?:^|\n|"geohash":\s*")([0-9b-hjkmnp-z]{2,12})[",]/;
 
 /** Parsing more takes longer than starting threads. */
@@ -347,7 +347,7 @@ function threadsWorth(bytes: number): number {
   return threads > 1 && bytes > bytesWorthThreads ? threads : 0;
 }
 
-/** Of the files that can be found; the others are refused when they are read. */
+/** Size of the files that can be found; the others are refused when they are read. */
 function bytesOf(files: readonly string[]): number {
   return files.reduce((sum, path) => sum + (statsOf(path)?.size ?? 0), 0);
 }

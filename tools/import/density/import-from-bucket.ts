@@ -27,7 +27,7 @@ export interface BucketImport
   readonly source: string;
   /** The number of an import in the journal that is made again. */
   readonly replay?: number | undefined;
-  /** Of the deployed state machine. */
+  /** ARN of the deployed state machine. */
   readonly stateMachineArn: string;
   readonly onProgress?: ((progress: BucketProgress) => void) | undefined;
   /** Between two looks at the execution. */
@@ -106,7 +106,7 @@ function resultOf({ status, output, error, cause }: DescribeExecutionOutput): De
   );
 }
 
-/** Of the map run that was started last. */
+/** Progress of the map run that was started last. */
 async function progressOf(
   client: SFNClient,
   executionArn: string | undefined,

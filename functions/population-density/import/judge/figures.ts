@@ -24,7 +24,7 @@ export interface Figures {
   readonly tiles: readonly string[];
   /** Covered cells. */
   readonly cells: Uint16Array;
-  /** Of the covered cells: tiles with other cells are not compared. */
+  /** Fingerprints of the covered cells: tiles with other cells are not compared. */
   readonly fingerprints: Uint32Array;
   /** People in cells with a number, extrapolated and rounded in each cell. */
   readonly people: Uint32Array;

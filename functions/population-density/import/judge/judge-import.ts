@@ -28,7 +28,7 @@ export interface JudgementRules {
   /** What is published of a day. */
   readonly readFigures: (date: string) => Promise<readonly PartFigures[]>;
   readonly now: number;
-  /** Of an import that is made again: what was found of its days. They are not judged again. */
+  /** What was found of the days of an import that is made again: they are not judged again. */
   readonly foundBefore?: ReadonlyMap<string, Pick<JudgedDayOfImport, "findings">> | undefined;
 }
 

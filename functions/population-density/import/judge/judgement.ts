@@ -17,7 +17,7 @@ import { type ComparedHour, deviationOf, type EarlierDay, leastWeeks, median, Us
 export interface JudgedDay {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string;
-  /** Of its parts; all are counted in the same hours. */
+  /** Figures of its parts; all are counted in the same hours. */
   readonly figures: readonly Figures[];
   readonly rows: RowFigures;
   /** Hours that are published of the same parts, a bit each; the import leaves them as they are. */
@@ -139,7 +139,7 @@ function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThre
   const hours = allHours.filter((hour) => isCounted(day, hour));
   const middle = median(hours.map((hour) => rows[hour] as number));
   return hours.flatMap((hour) => {
-    // Of two hours neither is the usual one.
+    // With two hours, neither is the usual one.
     const share = hours.length < leastHours ? 1 : (rows[hour] as number) / middle;
     const mayRefuse = usual.weeksWith(hour) >= leastWeeks;
     const found: HourFinding[] = [];
@@ -178,7 +178,7 @@ function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThre
 /** What is unusual about an hour next to the same one of earlier weeks. */
 function judgedHour(compared: ComparedHour, date: string, yardstick: Yardstick): HourFinding[] {
   const people = median(compared.weeks.map((each) => each.people));
-  // Of few people, anything is usual.
+  // Where there are few people, anything is usual.
   if (people < yardstick.thresholds.leastPeople) return [];
   const local = yardstick.week.localTimeOf(firstHour(date) + compared.hour);
   const before = lastWeeks(compared.weeks.length, local.weekday);

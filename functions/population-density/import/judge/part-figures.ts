@@ -9,7 +9,7 @@ export interface DaySums {
   /** A bit for each hour that is counted. */
   readonly hours: number;
   readonly rows: RowFigures;
-  /** Of the tiles that have a row, all their cells together. */
+  /** Sums of all cells of each tile that has a row. */
   readonly tiles: ReadonlyMap<string, TileSums>;
 }
 

@@ -24,7 +24,7 @@ function ofHours(value: number): number[] {
   return Array<number>(hoursPerDay).fill(value);
 }
 
-/** Of a day without rows. */
+/** Figures of a day without rows. */
 export function noRows(): RowFigures {
   return {
     rows: ofHours(0),

@@ -7,7 +7,7 @@ import { type Figures, hasHour } from "./figures.ts";
 /** A day before the judged one, as it is published. */
 export interface EarlierDay {
   readonly date: string;
-  /** Of its parts. */
+  /** Figures of its parts. */
   readonly figures: readonly Figures[];
 }
 
@@ -15,7 +15,7 @@ export interface EarlierDay {
 export interface ComparedHour {
   /** 0…23 UTC. */
   readonly hour: number;
-  /** Of each week, the latest first. */
+  /** The hour in each week, the latest first. */
   readonly weeks: readonly UsualHour[];
   readonly now: UsualHour;
   readonly cells: number;
@@ -63,7 +63,7 @@ function byTypicalHour(date: string, week: TypicalWeek): ReadonlyMap<number, num
     { length: hoursPerDay },
     (_, hour) => [typicalHour(first + hour, week), hour] as const,
   );
-  // Of an hour that the clock repeats, the first.
+  // An hour that the clock repeats is its first one.
   return new Map(hours.toReversed());
 }
 

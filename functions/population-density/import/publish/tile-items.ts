@@ -58,7 +58,7 @@ export async function storedParts(
   listed: readonly ListedPart[],
 ): Promise<Map<string, readonly (TileHour | undefined)[]>> {
   const parts = new Map<string, readonly (TileHour | undefined)[]>();
-  // Of what has expired some items may be deleted already.
+  // Some items of an expired span may be deleted already.
   if (item === undefined || (item.expiresAt ?? Number.POSITIVE_INFINITY) < seconds(Date.now())) return parts;
   const known = listed.map(({ id }) => id).filter((id) => item.parts.includes(id));
   if (!item.separate) {

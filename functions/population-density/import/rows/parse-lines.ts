@@ -9,7 +9,7 @@ import { type LineProblem, RowCheck } from "./row-check.ts";
 /** Whole lines of a file, without the header. */
 export interface LinesToParse {
   readonly bytes: Buffer;
-  /** Of CSV; undefined for NDJSON. */
+  /** The columns of CSV; undefined for NDJSON. */
   readonly header: Header | undefined;
   /** The length of geohashes; if undefined, the first one determines it. */
   readonly precision: number | undefined;

@@ -18,11 +18,11 @@ const notInGeohash = 255;
 const geohashValues = new Uint8Array(256).fill(notInGeohash);
 for (const [value, character] of suffixesOf(1).entries()) geohashValues[character.charCodeAt(0)] = value;
 
-/** Both are exact in a double, so that their quotient is the nearest number to what is written. */
+/** 15 digits and their power of ten are exact doubles, so one division rounds correctly. */
 const maxDigits = 15;
 const powersOfTen = Float64Array.from({ length: maxDigits + 1 }, (_, exponent) => 10 ** exponent);
 
-/** No lines of CSV have more rows. */
+/** Upper bound of the rows in these bytes. */
 export function maxPlainRows(bytes: Buffer): number {
   return Math.ceil(bytes.length / shortestRow) + 1;
 }

@@ -26,7 +26,7 @@ export interface RowBatch {
   readonly from: number;
   readonly to: number;
   readonly file: number;
-  /** The number of the line that the rows call 0. */
+  /** Line number of the rows' line 0. */
   readonly firstLine: number;
 }
 
@@ -42,7 +42,7 @@ export class RowWriter {
   #firstKeys: number[] = [];
   #count = 0;
   #runCount = 0;
-  /** Of the row before. */
+  /** Tile, day and first row key of the row before. */
   #tile = -1;
   #day = -1;
   #firstKey = 0;

@@ -43,7 +43,7 @@ const endOfDates = Date.UTC(10_000, 0);
 export const maxPeople = 1e9;
 const notPeople = `must be a number from 0 to ${maxPeople}`;
 
-/** Of times that are remembered: a year has fewer. */
+/** The most times that are remembered: a year has fewer. */
 const maxHours = 10_000;
 
 /** A row whose fields are valid. */
@@ -57,7 +57,7 @@ export interface CheckedRow extends Range {
 export class RowCheck {
   /** How long geohashes must be; until it is set, the first one determines it. */
   precision: number | undefined;
-  /** Of times that were read before: the same ones come again and again. */
+  /** The hours of times that were read before: the same ones come again and again. */
   readonly #hours = new Map<string, number>();
 
   /** @param refuse called for each field that is refused. */

@@ -39,7 +39,7 @@ export interface SortedDay extends CountedDay {
 
 /** Rows in partitions. */
 export interface SortedRows {
-  /** Of their cells; undefined if there are none. */
+  /** Length of the geohashes; undefined if there are no rows. */
   readonly precision: number | undefined;
   /** The covered cells of each tile, by its geohash. */
   readonly coverage: ReadonlyMap<string, Uint8Array>;

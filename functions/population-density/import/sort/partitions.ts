@@ -13,7 +13,7 @@ export class Partitions {
   readonly #folder = temporaryFolder("ncs-density-");
   readonly #buffer: Entries;
   readonly #together: Entries;
-  /** Of each partition, what the buffer holds: the beginning and the end of each run of its entries. */
+  /** What the buffer holds by partition: the beginning and the end of each run of its entries. */
   readonly #spans = new Map<number, number[]>();
   #buffered = 0;
   #count = 0;

@@ -29,7 +29,7 @@ export class SortedTiles {
     this.#coverageAt = coverageAt;
   }
 
-  /** Of the rows' cells; undefined before the first row. */
+  /** Precision of the rows' cells; undefined before the first row. */
   get precision(): number | undefined {
     return this.#precision;
   }

@@ -7,7 +7,7 @@ import { type Coverage, decodeCoverage, encodeCoverage, type Part } from "../../
 import { densityImports, type ListedPart } from "./tables.ts";
 
 const cellChunk = z.object({
-  /** Of the part's compressed cells. */
+  /** Some of the part's compressed cells. */
   bytes: z.instanceof(Uint8Array),
   /** How many there are. */
   chunks: z.number(),
@@ -27,7 +27,7 @@ export interface Coverages {
 
 /** The cells of parts: stored once for all days that have the same part, and never deleted, as parts are not. */
 export class PartCoverages implements Coverages {
-  /** Of parts that were read or written: they are stored. */
+  /** Cells of parts that were read or written: they are stored. */
   readonly #stored = new Map<string, Coverage>();
 
   async read(part: ListedPart): Promise<Part> {

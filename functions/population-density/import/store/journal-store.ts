@@ -87,7 +87,7 @@ export interface JournalEntry extends z.infer<typeof storedEntry> {
 const entries = withSchema(densityImports, z.extend(storedEntry, { id: z.string() }));
 const entriesPartition = "imports";
 
-/** Of files, as an item may have 400 KB. */
+/** Maximum of files in an item, which may have 400 KB. */
 const filesPerItem = 1_000;
 
 const fileLists = withSchema(densityImports, z.object({ files: z.array(importedFile) }));

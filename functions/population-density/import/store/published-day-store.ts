@@ -10,7 +10,7 @@ import { densities } from "../../tiles/table.ts";
 
 const published = z.object({
   day: z.string(),
-  /** Of the day's parts, when something was last published of them. */
+  /** The revision of the day's parts when something was last published of them. */
   revision: z.number(),
 });
 

@@ -4,7 +4,7 @@ import { table } from "../../../../shared/table.ts";
 /** A part as its day lists it. */
 export const listedPart = z.object({
   id: z.string(),
-  /** Of its cells. */
+  /** Length of the geohashes of its cells. */
   precision: z.number(),
   /** K. */
   threshold: z.number(),

@@ -218,7 +218,7 @@ test("an hour is compared with the same local hour across a clock change, and a 
   expect(codesOf(await at("2026-11-02T07", 300))).toEqual([]);
 });
 
-test("what is kept and told of a day is the same whatever its suppressed cells have", async () => {
+test("what is kept and told of a day does not depend on its suppressed cells", async () => {
   const kept = async (small: readonly number[]) => {
     await useOwnDensityTables();
     const rows = (date: string) => [

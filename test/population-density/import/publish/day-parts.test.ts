@@ -25,7 +25,7 @@ useOwnDensities();
 
 describe("parts of a day", () => {
   /**
-   * A tile at precision 7 and another one beside it that share a tile of precision 6, and its cells for precision 6.
+   * A tile at precision 7 and another one next to it that share a tile of precision 6, and its cells for precision 6.
    */
   function freshPair(): [string, string] {
     const root = freshTile().slice(0, -1);
@@ -61,7 +61,7 @@ describe("parts of a day", () => {
         expect((await storeDay(dayOf(friday, both(tile)), storage)).changed).toBe(0);
         found.push(await publishedHours(tile, day), await publishedHours(tile.slice(0, -1), day));
         const parent = firstParentOf(tile);
-        // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the cell beside is alone.
+        // 100 + 10 people, as two cells may have up to 20, and 200 + 5 in five cells; the next cell is alone.
         const people = await peopleOf(tile.slice(0, -1), day);
         expect(people(8, parent)).toBeCloseTo((315 / 5) * 32, -1.3);
         expect(people(8, parent + 1)).toBe("LOW_DENSITY");
@@ -109,8 +109,8 @@ describe("parts of a day", () => {
     await expect(storeDay(finer(within), observed)).rejects.toThrow(
       `2026-11-20: was published from cells of precision 7, not ${precision}`,
     );
-    const beside = `${tile}${precision === 8 ? "z" : "0z"}`;
-    await storeDay(finer(beside), observed);
+    const nextTo = `${tile}${precision === 8 ? "z" : "0z"}`;
+    await storeDay(finer(nextTo), observed);
     expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(100);
   });
 
@@ -118,17 +118,17 @@ describe("parts of a day", () => {
     const tile = freshTile();
     const parent = firstParentOf(tile);
     const typicalPeople = () => peopleAt(tile.slice(0, -1), typicalDay(5), 8, parent);
-    const beside = { 0: 40, 1: 9, 2: 9, 3: 9 };
+    const nextTo = { 0: 40, 1: 9, 2: 9, 3: 9 };
     const storage: DayStorage = { ...observed, ...coarser };
-    await storeDay(dayOf(friday, tileOf(tile, { 8: beside })), storage);
+    await storeDay(dayOf(friday, tileOf(tile, { 8: nextTo })), storage);
     expect(await typicalPeople()).toBeCloseTo((60 / 4) * 32, -1);
     vi.useFakeTimers({ now: Date.now() + 400 * 86_400_000, toFake: ["Date"] });
     try {
-      await storeDay(dayOf(friday, tileOf(tile, { 8: { ...beside, 4: 9 } })), storage);
+      await storeDay(dayOf(friday, tileOf(tile, { 8: { ...nextTo, 4: 9 } })), storage);
     } finally {
       vi.useRealTimers();
     }
-    // Of the new cell nothing but that it is suppressed: 5 people.
+    // The new cell shows only that it is suppressed: 5 people.
     expect((await stored(tile, observedDay(friday)))?.parts).toHaveLength(2);
     expect(await typicalPeople()).toBeCloseTo((65 / 5) * 32, -1);
   });

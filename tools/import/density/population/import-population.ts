@@ -52,8 +52,8 @@ export interface PopulationImport {
   /** What is read, and covered where the file has data. */
   readonly box: Box;
   /**
-   * Of a GeoTIFF: whether cells are covered by pixels without data as well, as nobody lives there. If absent, all of
-   * the box is covered, as always by points and H3 cells: rows alone would tell where nobody lives.
+   * Whether a GeoTIFF's pixels without data cover cells as well, as nobody lives there. If absent, all of the box is
+   * covered, as always by points and H3 cells: rows alone would tell where nobody lives.
    */
   readonly noData?: NoData | undefined;
   /** The names of a CSV's columns that have other names than usual. */
