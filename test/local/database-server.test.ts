@@ -6,7 +6,6 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
 import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
@@ -14,7 +13,6 @@ import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { prepareStore } from "../../tools/local/servers/database-store.mjs";
 import { declaredTable } from "../../tools/local/servers/declared-table.ts";
-import { keepParsedExpressions } from "../../tools/local/servers/parsed-expressions.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -81,66 +79,4 @@ test("the store of the embedded DynamoDB closes an iterator whose items were rea
   };
   for await (const _ of db.createValueStream({}));
   await expect(iterator?.next()).rejects.toMatchObject({ code: "LEVEL_ITERATOR_NOT_OPEN" });
-});
-
-test("an expression that was parsed before gives the same as one that is parsed for the first time", () => {
-  const parsers = [require("dynalite/db/conditionParser"), require("dynalite/db/updateParser")];
-  const parsedAnew = parsers.map(({ parse }) => parse);
-  keepParsedExpressions();
-  const isReserved = (name: string) => name === "day";
-  const outcome = (
-    parse: (text: string, options: object) => unknown,
-    text: string,
-    names: object,
-    values: object,
-  ) => {
-    const context = {
-      attrNames: names,
-      attrVals: values,
-      unusedAttrNames: { ...names },
-      unusedAttrVals: { ...values },
-      isReserved,
-    };
-    try {
-      return { parsed: parse(text, { context }), context };
-    } catch (error) {
-      return { error: String(error) };
-    }
-  };
-
-  fc.assert(
-    fc.property(
-      fc.constantFrom(
-        "attribute_exists(#a) AND (places < :a OR NOT begins_with(#b.constructor[1], :b))",
-        "size(:a) > :b AND contains(#a, :a)",
-        "places BETWEEN :a AND :b",
-        "attribute_type(places, :a)",
-        "day = :a",
-        "places = (",
-        "SET #a = if_not_exists(places, :a) + :b REMOVE #b",
-        "SET places = list_append(:a, :b), #a.#b = :a",
-        "ADD places :a DELETE #a :b",
-      ),
-      fc.constantFrom(
-        { "#a": "one", "#b": "two" },
-        { "#a": "two", "#b": "one" },
-        { "#a": "one", "#c": "three" },
-      ),
-      fc.dictionary(
-        fc.constantFrom(":a", ":b", ":c"),
-        fc.oneof(
-          fc.constantFrom("S", "N", "zero").map((S) => ({ S })),
-          fc.integer().map((number) => ({ N: String(number) })),
-          fc.constant({ NS: ["1"] }),
-          fc.constant({ L: [{ S: "a" }] }),
-        ),
-      ),
-      (text, names, values) => {
-        for (const [index, { parse }] of parsers.entries())
-          expect(outcome(parse, text, names, values)).toEqual(
-            outcome(parsedAnew[index], text, names, values),
-          );
-      },
-    ),
-  );
 });

@@ -4,9 +4,6 @@ import dynalite from "dynalite";
 import db from "dynalite/db/index.js";
 import { putOf } from "./insert-statement.mjs";
 import { onlyPrograms } from "./own-requests.mjs";
-import { keepParsedExpressions } from "./parsed-expressions.mjs";
-
-keepParsedExpressions();
 
 /**
  * An HTTP server, not listening yet.
