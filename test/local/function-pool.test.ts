@@ -51,24 +51,18 @@ function open(limits: FunctionPoolLimits, exported = "handler"): void {
 
 const run = (milliseconds: number) => pool.invoke({ milliseconds });
 
-test("a pool starts no more environments than there are processors while the processors are busy", async () => {
-  open({ maxThreads: 100, spareTime: () => new Promise(() => {}) });
+test("a pool starts no more environments than there are processors before its pause has passed", async () => {
+  open({ maxThreads: 100, pauseMilliseconds: 3_600_000 });
 
   const threads = await Promise.all(Array.from({ length: 100 }, () => run(1)));
 
   expect(new Set(threads).size).toBeLessThanOrEqual(availableParallelism());
 });
 
-test("a pool starts another environment for a waiting event once the processors have time to spare", async () => {
-  let spare = () => {};
-  const spareTime = new Promise<void>((resolve) => {
-    spare = resolve;
-  });
-  open({ maxThreads: 100, spareTime: () => spareTime });
+test("a pool starts more environments than there are processors for an event that waits longer than its pause", async () => {
+  open({ maxThreads: 100, pauseMilliseconds: 1 });
   const slow = Array.from({ length: availableParallelism() }, () => expect(run(60_000)).rejects.toThrow());
   const waiting = run(0);
-
-  spare();
 
   expect(await waiting).toEqual(expect.any(Number));
   await pool.close();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import type { LocalFunction } from "../template/functions.ts";
 import { AccountExecutions } from "./account-executions.ts";
 import { FunctionThread, type Invocation } from "./function-thread.ts";
@@ -8,7 +9,6 @@ import { IdleEnvironments } from "./idle-environments.ts";
 import { InvocationError, throttledInvocation } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
-import { spareProcessorTime } from "./spare-processor-time.ts";
 import { type WaitingEvent, WaitingEvents } from "./waiting-events.ts";
 
 /**
@@ -23,6 +23,8 @@ const defaultThreads = availableParallelism() + 1;
 /** How often a full pool checks for environments that wait for readers and so use no processor time. */
 const unreadMilliseconds = 500;
 const defaultIdleMilliseconds = 30_000;
+/** While 100 requests came at once, starts that followed each other took a third of the time. */
+const defaultPauseMilliseconds = 1_000;
 
 /** JSON text, or a stream of bytes. */
 type Answer = string | InvocationStream;
@@ -33,8 +35,8 @@ export interface FunctionPoolLimits {
   readonly maxThreads?: number | undefined;
   /** The last environment ends after this time without an event. */
   readonly idleMilliseconds?: number | undefined;
-  /** Resolves when another environment may be started although there are as many as processors. */
-  readonly spareTime?: () => Promise<void>;
+  /** Passes before each start of an environment while there are as many as processors. */
+  readonly pauseMilliseconds?: number;
   /** Executions of the functions that share an account; the function has an account of its own if absent. */
   readonly executions?: AccountExecutions;
 }
@@ -42,8 +44,8 @@ export interface FunctionPoolLimits {
 /**
  * The execution environments of one function. Warm ones are reused; new ones are started while events are waiting and
  * the limit is not reached; broken and idle ones are removed. They are started one at a time, and beyond the number of
- * processors only if these have time to spare: a start takes a processor for longer than most events do, so a warm
- * environment often answers before a new one is ready.
+ * processors after a pause: a start takes a processor for longer than most events do, so a warm environment often
+ * answers before a new one is ready.
  */
 export class FunctionPool {
   readonly #definition: LocalFunction;
@@ -51,7 +53,7 @@ export class FunctionPool {
   readonly #logs: LogSink;
   readonly #executions: AccountExecutions;
   readonly #maxThreads: number;
-  readonly #spareTime: () => Promise<void>;
+  readonly #pauseMilliseconds: number;
   readonly #threads = new Set<FunctionThread>();
   readonly #idle: IdleEnvironments;
   readonly #waiting = new WaitingEvents();
@@ -67,7 +69,7 @@ export class FunctionPool {
     {
       maxThreads = defaultThreads,
       idleMilliseconds = defaultIdleMilliseconds,
-      spareTime = spareProcessorTime,
+      pauseMilliseconds = defaultPauseMilliseconds,
       executions = new AccountExecutions([definition]),
     }: FunctionPoolLimits = {},
   ) {
@@ -77,7 +79,7 @@ export class FunctionPool {
     this.#executions = executions;
     this.#maxThreads = maxThreads;
     this.#idle = new IdleEnvironments(idleMilliseconds);
-    this.#spareTime = spareTime;
+    this.#pauseMilliseconds = pauseMilliseconds;
   }
 
   /**
@@ -174,7 +176,8 @@ export class FunctionPool {
   async #grow(): Promise<void> {
     this.#isStarting = true;
     try {
-      if (this.#busyThreads() >= availableParallelism()) await this.#spareTime();
+      if (this.#busyThreads() >= availableParallelism())
+        await wait(this.#pauseMilliseconds, undefined, { ref: false });
       if (this.#waiting.isEmpty || this.#isClosed) return;
       const thread = this.#start(this.#environment);
       await thread.ready;
