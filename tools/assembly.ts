@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { constructName } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
-import { installed, keptFolder } from "./build-cache.ts";
+import { cachedFolder, installed } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template/template.ts";
 
@@ -34,20 +34,20 @@ export const assemblySources = [
 
 /**
  * Builds the functions and synthesizes the stack into a new temporary folder. If the same sources were built before,
- * its kept files are given, under names of their own.
+ * its cached files are given, under names of their own.
  * @param tokenEndpoint whether clients get tokens, as `TOKEN_ENDPOINT` says it.
  */
 export async function makeAssembly(tokenEndpoint = "on"): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");
   const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
-    const kept = keptFolder(`assembly-tokens-${tokenEndpoint}`, { sources: assemblySources });
-    if (kept.restore(path)) return made;
+    const cached = cachedFolder(`assembly-tokens-${tokenEndpoint}`, { sources: assemblySources });
+    if (cached.restore(path)) return made;
     const parameters = [made.bundles, made.assembly, tokenEndpoint];
-    // Settings are for deployments; an assembly that is kept follows from its sources alone.
+    // Settings are for deployments; an assembly in the cache follows from its sources alone.
     const { CDK_CONTEXT_JSON: _, ...environment } = process.env;
     await runProgram(new URL("./make-assembly.ts", import.meta.url), parameters, environment);
-    kept.keep(path);
+    cached.store(path);
     return made;
   } catch (error) {
     remove();

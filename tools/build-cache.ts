@@ -15,8 +15,8 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isFileError } from "../shared/import/unreadable.ts";
 
-/** The number of folders that are kept for each name: those that were used last. */
-const maxKept = 4;
+/** The number of folders that stay for each name: those that were used last. */
+const maxFolders = 4;
 
 /** An incomplete copy that is older than this belongs to a run that was killed. */
 const copyingMilliseconds = 600_000;
@@ -26,23 +26,23 @@ export const installed = ["package.json", "package-lock.json", "node_modules/.pa
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The folder of everything that programs of the project keep for each other. */
+/** The folder of everything that programs of the project leave for each other. */
 export function cacheOf(project = root): string {
   return join(project, "node_modules", ".cache", "network-capabilities");
 }
 
 /** A folder that can be made again. */
-export interface KeptFolder {
+export interface CachedFolder {
   /**
-   * Puts the kept files into an empty folder; `false`, with the folder still empty, when none are kept for these sources
+   * Puts the cached files into an empty folder; `false`, with the folder still empty, when there are none of these sources
    * or another program removes them meanwhile.
    */
   readonly restore: (folder: string) => boolean;
   /**
-   * Keeps the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
-   * then on; all of them may be removed. Where the cache cannot be written, nothing is kept.
+   * Caches the folder's files for the next time, unless a source has changed since. Nobody may write into one of them from
+   * then on; all of them may be removed. Where the cache cannot be written, nothing is stored.
    */
-  readonly keep: (folder: string) => void;
+  readonly store: (folder: string) => void;
 }
 
 interface Origin {
@@ -55,16 +55,16 @@ interface Origin {
 }
 
 /** A folder that depends on the current sources, the version of Node.js, and settings, if any. */
-export function keptFolder(name: string, origin: Origin): KeptFolder {
+export function cachedFolder(name: string, origin: Origin): CachedFolder {
   const { project = root } = origin;
   const cache = cacheOf(project);
   const digest = digestOf(project, origin);
-  const kept = join(cache, `${name}-${digest}`);
+  const cached = join(cache, `${name}-${digest}`);
   return {
     restore: (folder) => {
       try {
-        shareFiles(kept, folder);
-        whereWritable(() => utimesSync(kept, new Date(), new Date()));
+        shareFiles(cached, folder);
+        ignoringUnwritable(() => utimesSync(cached, new Date(), new Date()));
         return true;
       } catch (error) {
         if (!isFileError(error)) throw error;
@@ -72,17 +72,17 @@ export function keptFolder(name: string, origin: Origin): KeptFolder {
         return false;
       }
     },
-    keep: (folder) => {
+    store: (folder) => {
       if (digestOf(project, origin) !== digest) return;
-      whereWritable(() => {
+      ignoringUnwritable(() => {
         mkdirSync(cache, { recursive: true });
         const copy = join(cache, `.${randomUUID()}`);
         try {
           shareFiles(folder, copy);
-          renameSync(copy, kept);
+          renameSync(copy, cached);
         } catch (error) {
           rmSync(copy, { recursive: true, force: true });
-          // Another run has kept the same.
+          // Another run has stored the same.
           if (!hasCode(error, ["EEXIST", "ENOTEMPTY"])) throw error;
         }
         discardOld(cache, name);
@@ -114,7 +114,7 @@ function isLinked(from: string, to: string): boolean {
 
 function digestOf(project: string, { sources, settings = "" }: Origin): string {
   const hash = createHash("sha256").update(process.version).update(`\0${settings}`);
-  // How folders are kept, which an earlier version of this file may have done in another way.
+  // How folders are cached, which an earlier version of this file may have done in another way.
   hash.update(readFileSync(fileURLToPath(import.meta.url)));
   for (const file of sources.flatMap((source) => filesOf(project, source))) {
     const content = createHash("sha256").update(readFileSync(join(project, file)));
@@ -147,7 +147,7 @@ function discardOld(cache: string, name: string): void {
   const old = entries
     .filter(({ entry }) => entry.startsWith(`${name}-`))
     .sort((one, other) => other.changedAt - one.changedAt)
-    .slice(maxKept);
+    .slice(maxFolders);
   for (const { entry } of [...left, ...old]) discard(cache, entry);
 }
 
@@ -164,11 +164,11 @@ function discard(cache: string, entry: string): void {
 }
 
 /**
- * Writes to the cache, unless the disk is full or read-only, a file is in the place of the cache, or another program
+ * Writes to the cache, unless the disk is full or read-only, the cache is a file, or another program
  * removes it meanwhile.
  * @returns whether it was written.
  */
-export function whereWritable(write: () => void): boolean {
+export function ignoringUnwritable(write: () => void): boolean {
   try {
     write();
     return true;

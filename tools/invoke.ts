@@ -4,10 +4,10 @@ import { readEvent } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { faultNames, readFault } from "./faults.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
+import { invokeEvent } from "./invoke-event.ts";
 import { startDemoService } from "./local/demo-service.ts";
 import { demoData } from "./local/demo-tables.ts";
 import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
-import { replay } from "./replay.ts";
 import { storeSampleOperationsIn } from "./sample-operations.ts";
 
 exitOnSignals();
@@ -43,7 +43,7 @@ async function invoke(path: string, faultName: string | undefined): Promise<void
     const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
     try {
       await storeSampleOperationsIn(service);
-      console.log(JSON.stringify(await replay(service, read, fault), null, 2));
+      console.log(JSON.stringify(await invokeEvent(service, read, fault), null, 2));
     } finally {
       await service.close();
     }

@@ -6,7 +6,7 @@ import { type Endpoint, isAlias } from "../../shared/endpoint.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { readDefinitions } from "../../tools/verify/features/definitions.ts";
 import { camaraRelease } from "../support/camara-release.ts";
-import { replayEvent } from "../support/replay-event.ts";
+import { invokeEvent } from "../support/invoke-event.ts";
 
 const folder = camaraRelease();
 const isThere = folder !== undefined;
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)("CAMARA's definitions", () => {
       const violations: string[] = [];
       for (const { name, functionId, event, status } of events.filter((one) => one.functionId === id)) {
         const sent = eventAt(alias, endpoint, routed.parse(event));
-        const { statusCode, headers, body } = await replayEvent(functionId, sent);
+        const { statusCode, headers, body } = await invokeEvent(functionId, sent);
         const expected = statusesAtAlias[name] ?? status;
         if (statusCode !== expected) violations.push(`${name}: ${statusCode} in the place of ${expected}`);
         const isListed = definition.has(`${place}/${statusCode}`);

@@ -8,7 +8,7 @@ import { errorBody } from "../../shared/schemas.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { canHave, faultNames, readFault } from "../../tools/faults.ts";
 import { neverAnswered } from "../../tools/never-answered.ts";
-import { replayEvent } from "../support/replay-event.ts";
+import { invokeEvent } from "../support/invoke-event.ts";
 import { sampleOf } from "../support/sample.ts";
 
 /** The deadline needs a dependency that hangs: `test/contract/faults.test.ts`. */
@@ -23,8 +23,8 @@ const codesOf = ({ id, errors }: Endpoint) =>
 const events = await Promise.all(
   eventFileNames().map(async (name) => ({ name, ...(await readNamedEvent(name)) })),
 );
-const answers = new Map<string, Awaited<ReturnType<typeof replayEvent>>>();
-for (const { name, functionId, event } of events) answers.set(name, await replayEvent(functionId, event));
+const answers = new Map<string, Awaited<ReturnType<typeof invokeEvent>>>();
+for (const { name, functionId, event } of events) answers.set(name, await invokeEvent(functionId, event));
 const answerTo = (name: string) => answers.get(name) ?? expect.fail(`${name} was not replayed`);
 const eventsOf = ({ id }: Endpoint) => events.filter(({ functionId }) => functionId === id);
 
@@ -80,7 +80,7 @@ test.each(replayedFaults.map((file) => [file.name, file] as const))(
   async (_, { file, functionId, fault }) => {
     // Read again, for an assertion that was not used before.
     const { event } = await readNamedEvent(file);
-    const { statusCode, body } = await replayEvent(functionId, event, fault.name);
+    const { statusCode, body } = await invokeEvent(functionId, event, fault.name);
 
     expect(statusCode).toBe(fault.status);
     expect(errorBody.parse(JSON.parse(body))).toMatchObject({ status: fault.status, code: fault.code });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { installed, keptFolder } from "../../tools/build-cache.ts";
+import { cachedFolder, installed } from "../../tools/build-cache.ts";
 import type { SampleOptions } from "./sample-app.ts";
 
 /** A synthesized stack in a temporary folder. */
@@ -16,11 +16,11 @@ export const sampleSources = [...made, ...installed];
 /** A sample stack, synthesized again only when its sources have changed: importing CDK takes longer than most tests. */
 export async function sampleAssembly(options: SampleOptions = {}): Promise<SampleAssembly> {
   const folder = temporaryFolder("local-gateway-");
-  const kept = keptFolder("sample", { sources: sampleSources, settings: JSON.stringify(options) });
-  if (!kept.restore(folder.path)) {
+  const cached = cachedFolder("sample", { sources: sampleSources, settings: JSON.stringify(options) });
+  if (!cached.restore(folder.path)) {
     const { synthesizeSample } = await import("./sample-app.ts");
     synthesizeSample(folder.path, options);
-    kept.keep(folder.path);
+    cached.store(folder.path);
   }
   return { directory: join(folder.path, "cdk.out"), remove: () => folder.remove() };
 }

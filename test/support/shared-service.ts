@@ -7,16 +7,16 @@ import { functionIds } from "../../infra/bundles.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { makeAssembly } from "../../tools/assembly.ts";
-import { keptFolder } from "../../tools/build-cache.ts";
+import { cachedFolder } from "../../tools/build-cache.ts";
 import { runProgram } from "../../tools/child-program.ts";
 import { readFault } from "../../tools/faults.ts";
+import { invokeEvent } from "../../tools/invoke-event.ts";
 import { startDemoService } from "../../tools/local/demo-service.ts";
 import { demoData } from "../../tools/local/demo-tables.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import type { LocalService } from "../../tools/local/service.ts";
 import { tableNamesIn } from "../../tools/local/store-environment.ts";
-import { replay } from "../../tools/replay.ts";
 import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
@@ -117,7 +117,7 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
   const server = createServer(async (request, response) => {
     try {
       const { fault, ...event } = invocation.parse(await json(request));
-      const answer = await replay(service, event, fault === undefined ? undefined : readFault(fault));
+      const answer = await invokeEvent(service, event, fault === undefined ? undefined : readFault(fault));
       response.end(JSON.stringify(answer));
     } catch (error) {
       response.writeHead(500).end(String(error));
@@ -126,13 +126,13 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
   return listen(server, 0);
 }
 
-/** Puts the templates that tests look at into a temporary folder: kept ones, or else they are synthesized. */
+/** Puts the templates that tests look at into a temporary folder: cached ones, or else they are synthesized. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
-  const kept = keptFolder("templates", { sources: templateSources });
-  if (!kept.restore(folder.path)) {
+  const cached = cachedFolder("templates", { sources: templateSources });
+  if (!cached.restore(folder.path)) {
     await runProgram(new URL("../infra/make-templates.ts", import.meta.url), [bundles, folder.path]);
-    kept.keep(folder.path);
+    cached.store(folder.path);
   }
   return folder;
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { assemblySources } from "../../tools/assembly.ts";
-import { keptFolder } from "../../tools/build-cache.ts";
+import { cachedFolder } from "../../tools/build-cache.ts";
 import { demoSources } from "../../tools/local/demo-tables.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { sampleSources } from "../local/sample-assembly.ts";
@@ -24,25 +24,26 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-const kept = (settings = "") => keptFolder("made", { sources: ["sources", "lock.json"], settings, project });
+const cached = (settings = "") =>
+  cachedFolder("made", { sources: ["sources", "lock.json"], settings, project });
 
-function keep(content: string, folder = kept()): void {
+function store(content: string, folder = cached()): void {
   const path = mkdtempSync(join(project, "folder-"));
   writeFileSync(join(path, "file"), content);
-  folder.keep(path);
+  folder.store(path);
 }
 
 /** The content of the file that is restored, if one is. */
 function restored(settings = ""): string | undefined {
   const path = mkdtempSync(join(project, "folder-"));
-  const isRestored = kept(settings).restore(path);
+  const isRestored = cached(settings).restore(path);
   expect(readdirSync(path)).toEqual(isRestored ? ["file"] : []);
   return isRestored ? readFileSync(join(path, "file"), "utf8") : undefined;
 }
 
-test("a kept folder is restored for the same sources and settings only", () => {
+test("a cached folder is restored for the same sources and settings only", () => {
   expect(restored()).toBeUndefined();
-  keep("first");
+  store("first");
   expect(restored()).toBe("first");
   expect(restored("other")).toBeUndefined();
 });
@@ -52,28 +53,31 @@ test.each<[string, () => void]>([
   ["is added", () => writeFileSync(join(project, "sources", "two.ts"), "")],
   ["that was missing is there", () => writeFileSync(join(project, "lock.json"), "")],
   ["is removed", () => rmSync(join(project, "sources", "one.ts"))],
-])("a kept folder is not restored, and one that is being made not kept, when a source %s", (_, change) => {
-  keep("first");
-  const before = kept("being made");
-  change();
-  keep("second", before);
-  expect([restored(), restored("being made")]).toEqual([undefined, undefined]);
-});
+])(
+  "a cached folder is not restored, and one that is being made not stored, when a source %s",
+  (_, change) => {
+    store("first");
+    const before = cached("being made");
+    change();
+    store("second", before);
+    expect([restored(), restored("being made")]).toEqual([undefined, undefined]);
+  },
+);
 
-test("a kept folder is restored whole or not at all while four programs keep and discard folders", async () => {
+test("a cached folder is restored whole or not at all while four programs store and discard folders", async () => {
   const contents = `
     import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-    import { keptFolder } from "../../tools/build-cache.ts";
+    import { cachedFolder } from "../../tools/build-cache.ts";
     const [project] = process.argv.slice(2);
     let restored = 0;
     for (let round = 0; round < ${runs(40, 15)}; round++) {
-      const kept = keptFolder("made", { sources: ["sources"], settings: String(round % 7), project });
+      const cached = cachedFolder("made", { sources: ["sources"], settings: String(round % 7), project });
       const path = mkdtempSync(project + "/run-");
-      if (kept.restore(path)) restored += 1;
+      if (cached.restore(path)) restored += 1;
       else {
         if (readdirSync(path).length > 0) throw new Error("half a folder was left");
         for (let file = 0; file < 20; file++) writeFileSync(path + "/" + file, "");
-        kept.keep(path);
+        cached.store(path);
       }
       if (readdirSync(path).length !== 20) throw new Error("half a folder was restored");
       rmSync(path, { recursive: true });
@@ -113,7 +117,7 @@ test.each([
   ["tools/local/import-data.ts", demoSources],
   ["test/infra/make-templates.ts", templateSources],
   ["test/local/sample-app.ts", sampleSources],
-])("the declared sources of a kept folder include every file that %s imports", (program, declared) => {
+])("the declared sources of a cached folder include every file that %s imports", (program, declared) => {
   const files = filesOf(program);
   expect(files.length).toBeGreaterThan(2);
   const isDeclared = (file: string) =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { tables } from "../../functions/areas.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { installed, keptFolder } from "../build-cache.ts";
+import { cachedFolder, installed } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
 import { withoutProfiles } from "./servers/aws-variables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
@@ -47,10 +47,10 @@ export async function makeDemoTables(): Promise<DemoTables> {
   try {
     const { DENSITY_K, DENSITY_PRECISIONS } = process.env;
     const settings = JSON.stringify([DENSITY_K, DENSITY_PRECISIONS]);
-    const kept = keptFolder("demo-tables", { sources: demoSources, settings });
-    if (kept.restore(path)) return made;
+    const cached = cachedFolder("demo-tables", { sources: demoSources, settings });
+    if (cached.restore(path)) return made;
     await importAndSave(made.file);
-    kept.keep(path);
+    cached.store(path);
     return made;
   } catch (error) {
     remove();

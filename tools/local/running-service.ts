@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
-import { cacheOf, whereWritable } from "../build-cache.ts";
+import { cacheOf, ignoringUnwritable } from "../build-cache.ts";
 import type { LocalService } from "./service.ts";
 import { tableNamesIn } from "./store-environment.ts";
 
@@ -40,7 +40,7 @@ export function announce(service: LocalService, hasOwnServers: boolean, folder =
       : { AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local", AWS_SESSION_TOKEN: "" }),
   };
   const path = pathOf(Number(new URL(service.url).port), folder);
-  const isWritten = whereWritable(() => {
+  const isWritten = ignoringUnwritable(() => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, JSON.stringify({ pid: process.pid, url: service.url, environment }), { mode: 0o600 });
   });

@@ -8,7 +8,7 @@ import type { LocalBackend } from "./local/service.ts";
  * What a function of a local service answers to an event, under a fault if one is given.
  * @throws {Error} when the fault changes nothing of this event or this function.
  */
-export async function replay(
+export async function invokeEvent(
   service: LocalBackend,
   { functionId, event }: Pick<EventFile, "functionId" | "event">,
   fault?: Fault,

@@ -10,7 +10,7 @@ const answer = z.object({
 });
 
 /** What a function of the service answers to an event, under the fault of this name if there is one. */
-export async function replayEvent(functionId: FunctionId, event: unknown, fault?: string) {
+export async function invokeEvent(functionId: FunctionId, event: unknown, fault?: string) {
   const response = await fetch(sharedService.invocations, {
     method: "POST",
     body: JSON.stringify({ functionId, event, fault }),
