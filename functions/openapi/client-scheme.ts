@@ -5,7 +5,8 @@ interface Operation {
   readonly security: readonly object[];
 }
 
-interface SecuredDocument {
+/** What says how callers prove who they are. */
+export interface SecuredDocument {
   readonly components: { readonly securitySchemes: Readonly<Record<string, object>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }

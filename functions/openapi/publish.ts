@@ -3,26 +3,25 @@ import { serve } from "../../shared/http/serve.ts";
 import { below, discoveryPath } from "../../shared/tokens/issuer.ts";
 import { withClientScheme, withoutClientScheme } from "./client-scheme.ts";
 import { publishDocument } from "./contract.ts";
-import { servedDocument } from "./document.ts";
+import { type ServedDocument, servedDocument } from "./document.ts";
 import { withTimesAbout } from "./example-times.ts";
 import { withSandbox } from "./sandbox.ts";
 
 /** Serves the OpenAPI document, with the address that was asked as its first server. */
 export const handler = serve(publishDocument, async ({ address, query, now, reply }) => {
-  const whole = await servedDocument();
-  const wanted = withTimesAbout(now, query.aliases === "false" ? withoutAliases(whole) : whole);
-  const described =
+  let document: ServedDocument = await servedDocument();
+  if (query.aliases === "false") document = withoutAliases(document);
+  document = withTimesAbout(now, document);
+  document =
     setting("TOKEN_ENDPOINT") === "on"
-      ? withClientScheme(wanted, below(setting("TOKEN_ISSUER"), discoveryPath))
-      : withoutClientScheme(wanted);
-  const asked = address === undefined ? [] : [{ url: address, description: "The server that was asked." }];
-  const others = whole.servers.filter(({ url }) => url !== address);
-  const shown = setting("SANDBOX") === "on" ? withSandbox(described) : described;
-  return reply(200, { ...shown, servers: [...asked, ...others] });
+      ? withClientScheme(document, below(setting("TOKEN_ISSUER"), discoveryPath))
+      : withoutClientScheme(document);
+  if (setting("SANDBOX") === "on") document = withSandbox(document);
+  return reply(200, withFirstServer(document, address));
 });
 
 /** Without the aliases and the schemas of their releases. */
-function withoutAliases(document: Awaited<ReturnType<typeof servedDocument>>) {
+function withoutAliases(document: ServedDocument): ServedDocument {
   const paths = Object.entries(document.paths).filter(
     ([, item]) => !JSON.stringify(item).includes('"x-alias-of"'),
   );
@@ -31,4 +30,10 @@ function withoutAliases(document: Awaited<ReturnType<typeof servedDocument>>) {
   );
   const components = { ...document.components, schemas: Object.fromEntries(schemas) };
   return { ...document, paths: Object.fromEntries(paths), components };
+}
+
+/** With the address that was asked, where the event says which, as the first server. */
+function withFirstServer(document: ServedDocument, url: string | undefined) {
+  const first = url === undefined ? [] : [{ url, description: "The server that was asked." }];
+  return { ...document, servers: [...first, ...document.servers.filter((server) => server.url !== url)] };
 }
