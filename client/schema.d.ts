@@ -933,7 +933,7 @@ export interface components {
         readonly Rate: {
             /**
              * Format: int32
-             * @description How many of the unit.
+             * @description The number of units.
              */
             readonly value?: number;
             /**
@@ -946,7 +946,7 @@ export interface components {
         readonly Duration: {
             /**
              * Format: int32
-             * @description How many of the unit.
+             * @description The number of units.
              */
             readonly value?: number;
             /**

@@ -48,21 +48,21 @@ export const rateUnits = {
   Tbps: 1_000_000_000_000n,
 } as const;
 
-function oneOf<Unit extends string>(units: Readonly<Record<Unit, bigint>>) {
+function unitOf<Unit extends string>(units: Readonly<Record<Unit, bigint>>) {
   return z.enum(Object.keys(units) as [Unit, ...Unit[]]);
 }
 
 const duration = z
   .object({
-    value: described(z.optional(int32(1, 2_147_483_647)), "How many of the unit."),
-    unit: described(z.optional(oneOf(durationUnits)), "The unit of the value."),
+    value: described(z.optional(int32(1, 2_147_483_647)), "The number of units."),
+    unit: described(z.optional(unitOf(durationUnits)), "The unit of the value."),
   })
   .check(z.meta({ id: "Duration", description: "A length of time." }));
 
 const rate = z
   .object({
-    value: described(z.optional(int32(0, 1_024)), "How many of the unit."),
-    unit: described(z.optional(oneOf(rateUnits)), "The unit of the value, a second."),
+    value: described(z.optional(int32(0, 1_024)), "The number of units."),
+    unit: described(z.optional(unitOf(rateUnits)), "The unit of the value, a second."),
   })
   .check(z.meta({ id: "Rate", description: "A data rate." }));
 
@@ -171,33 +171,33 @@ export const qosProfile = z
 export type QosProfile = z.infer<typeof qosProfile>;
 
 /** The service classes whose names differ in CAMARA's release. */
-const releasedNames: Readonly<Record<string, string>> = {
+const camaraNames: Readonly<Record<string, string>> = {
   vendor_voice: "microsoft_voice",
   vendor_audio_video: "microsoft_audio_video",
 };
-const releasedNameOf = (name: string) => releasedNames[name] ?? name;
+const camaraNameOf = (name: string) => camaraNames[name] ?? name;
 
-const release = {
+const camaraRelease = {
   name: "qos-profiles 1.1.0",
   differences:
-    "The `serviceClass` is `microsoft_voice` and `microsoft_audio_video` in the place of `vendor_voice` and " +
+    "The `serviceClass` is `microsoft_voice` and `microsoft_audio_video` instead of `vendor_voice` and " +
     "`vendor_audio_video`.",
 } as const;
 
-const releasedProfile = z
+const camaraProfile = z
   .object({
     ...qosProfile.shape,
     serviceClass: z.optional(
       z.pipe(
-        z.transform(releasedNameOf),
-        z.enum(serviceClasses.map(releasedNameOf)).check(z.meta(serviceClassMeta)),
+        z.transform(camaraNameOf),
+        z.enum(serviceClasses.map(camaraNameOf)).check(z.meta(serviceClassMeta)),
       ),
     ),
   })
   .check(
     z.meta({
       id: "QosProfileV1",
-      "x-camara-release": release.name,
+      "x-camara-release": camaraRelease.name,
       description: "A named set of network quality parameters, as CAMARA's release has it.",
       examples: [exampleProfile],
     }),
@@ -220,11 +220,11 @@ export const retrieveQosProfiles = endpoint({
   path: "/qualityondemand/retrieve-qos-profiles",
   aliases: ["/qos-profiles/v1/retrieve-qos-profiles"],
   release: {
-    ...release,
+    ...camaraRelease,
     responses: {
       200: z
-        .array(releasedProfile)
-        .check(z.meta({ id: "QosProfilesV1", "x-camara-release": release.name, ...matching })),
+        .array(camaraProfile)
+        .check(z.meta({ id: "QosProfilesV1", "x-camara-release": camaraRelease.name, ...matching })),
     },
   },
   scope: "qos-profiles:read",
@@ -269,7 +269,7 @@ export const getQosProfile = endpoint({
   method: "GET",
   path: "/qualityondemand/qos-profiles/{name}",
   aliases: ["/qos-profiles/v1/qos-profiles/{name}"],
-  release: { ...release, responses: { 200: releasedProfile } },
+  release: { ...camaraRelease, responses: { 200: camaraProfile } },
   scope: "qos-profiles:read",
   parameters: { name: qosProfileName },
   responses: { 200: qosProfile },
