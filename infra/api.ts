@@ -28,14 +28,14 @@ interface ApiProps {
   readonly settings: Settings;
   readonly traits: StageTraits;
   /** What a function's callers invoke: its alias, or the function. */
-  readonly live: (id: FunctionId) => IFunction;
+  readonly invokedOf: (id: FunctionId) => IFunction;
 }
 
 /**
  * Adds the API with every path of every endpoint of the stage, an authorizer before those that need a token: one for each scope, all
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0001).
  */
-export function addApi(scope: Construct, { settings, traits, live }: ApiProps): ServiceApi {
+export function addApi(scope: Construct, { settings, traits, invokedOf }: ApiProps): ServiceApi {
   const { gatewayMayLog, domain, awsHostIsOpen, waf, corsOrigins } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
@@ -61,12 +61,12 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
   }
   const served = servedEndpoints(settings);
   const invoked = new Set(["authorizer/authorize", ...[...served, ...websites].map(({ id }) => id)] as const);
-  const role = new InvokingRole(api, "InvokesFunctions", [...invoked].map(live));
+  const role = new InvokingRole(api, "InvokesFunctions", [...invoked].map(invokedOf));
   const authorizers = new Map(
     scopesOf(endpoints).map((needed) => [
       needed,
       new ServiceAuthorizer(scope, `Authorizer ${needed}`, {
-        handler: live("authorizer/authorize"),
+        handler: invokedOf("authorizer/authorize"),
         assumeRole: role,
         resultsCacheTtl: authorizerCache,
         validationRegex: bearerToken,
@@ -74,7 +74,9 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     ]),
   );
   for (const endpoint of served) {
-    const integration = functionIntegration(live(endpoint.id), role, { streamed: "streamed" in endpoint });
+    const integration = functionIntegration(invokedOf(endpoint.id), role, {
+      streamed: "streamed" in endpoint,
+    });
     const authorizer = endpoint.scope === null ? undefined : authorizers.get(endpoint.scope);
     const authorization =
       authorizer === undefined
@@ -89,7 +91,7 @@ export function addApi(scope: Construct, { settings, traits, live }: ApiProps): 
     }
   }
   for (const { id, paths, publicBecause } of websites) {
-    const integration = functionIntegration(live(id), role);
+    const integration = functionIntegration(invokedOf(id), role);
     for (const path of paths) {
       const method = api.root
         .resourceForPath(path)

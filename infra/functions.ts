@@ -39,7 +39,7 @@ type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "Up
  * Everything that the stack needs to make a function: rights, environment, size, and what invokes it besides a route.
  */
 export interface FunctionRecord {
-  /** The room of the area that its handler is in; the area's own folder unless given. */
+  /** Folder of the handler within its area; the area's own folder unless given. */
   readonly room?: string;
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;

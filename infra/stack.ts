@@ -75,31 +75,33 @@ export class NetworkCapabilitiesStack extends Stack {
 
     // An operator's own secret is rotated by the operator.
     const isOurs = settings.signingKeySecretArn === undefined;
-    const made = servedFunctions(settings);
+    const functionNames = servedFunctions(settings);
     const context = { bundles, data, signingKey, settings, traits };
     const functions = Object.fromEntries(
-      made.map((name) => [name, addFunction(this, name, context)]),
+      functionNames.map((name) => [name, addFunction(this, name, context)]),
     ) as Record<FunctionId, ServiceFunction>;
     if (isOurs) rotate(this, signingKey, functions[rotation]);
 
-    // Releases wait for alarms on new versions, so no later stack can have them; here they would be 33 resources.
+    // Releases wait for alarms on new versions, so no later stack can have them; a nested stack keeps their 33
+    // resources out of this one.
     const alarms = new NestedStack(this, "Alarms", {
       description: "Alarms on functions and queues of the Network Capabilities Service",
     });
-    // Begins the names of the alarms, after the name of this stack.
+    // Alarm names begin `<stack>-Alarms`.
     alarms.nestedStackResource?.overrideLogicalId("Alarms");
     const topic = alarmTopicOf(this, settings);
-    const live = traits.releasesGradually
+    const invokedOf = traits.releasesGradually
       ? this.#release(functions, props, (id) => addFaultAlarms(alarms, id, functions[id], topic))
       : (name: FunctionId) => functions[name];
-    for (const name of made) addTriggers(this, name, data, settings, functions[name], live(name));
-    const api = addApi(this, { settings, traits, live });
+    for (const name of functionNames)
+      addTriggers(this, name, data, settings, functions[name], invokedOf(name));
+    const api = addApi(this, { settings, traits, invokedOf });
 
-    this.watched = { service: this, api, functions: made, tables: data.tables };
+    this.watched = { service: this, api, functions: functionNames, tables: data.tables };
     const watched = {
       ...this.watched,
       queues: data.queues,
-      workers: made
+      workers: functionNames
         .filter((name) => functionRecords[name].consumes !== undefined)
         .map((name) => functions[name]),
       sweep: functions["population-density/sweep"],

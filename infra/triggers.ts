@@ -12,7 +12,7 @@ import type { Settings } from "./settings.ts";
 
 /**
  * Adds the queue or the schedule that invokes a function, as its record says.
- * @param live what is invoked: the function's alias, or the function.
+ * @param invoked what is invoked: the function's alias, or the function.
  */
 export function addTriggers(
   scope: Construct,
@@ -20,7 +20,7 @@ export function addTriggers(
   { queues }: Data,
   { maxWorkers }: Settings,
   worker: ServiceFunction,
-  live: IFunction,
+  invoked: IFunction,
 ): void {
   const { consumes, everyMinutes } = functionRecords[id];
   if (consumes !== undefined) {
@@ -28,7 +28,7 @@ export function addTriggers(
     const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
     worker.addToRolePolicy(new PolicyStatement({ actions, resources: [queueArn] }));
     const mapping = new EventSourceMapping(scope, `${constructName(id)}Messages`, {
-      target: live,
+      target: invoked,
       eventSourceArn: queueArn,
       // Each invocation handles one message, which may take all of the function's time.
       batchSize: 1,
@@ -42,7 +42,7 @@ export function addTriggers(
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
       // An event that Lambda refuses is not sent again, as the next one follows soon. Lambda itself repeats a run that
       // fails, twice.
-      targets: [new LambdaTarget(live, { retryAttempts: 0 })],
+      targets: [new LambdaTarget(invoked, { retryAttempts: 0 })],
     });
   }
 }
