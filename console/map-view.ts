@@ -155,7 +155,7 @@ class MapView {
     this.#answer?.showLegend();
   }
 
-  /** Resolves once the first answer is drawn, or is long in coming. */
+  /** Resolves once the first answer is drawn, or after 1.5 s. */
   async #showPanel(capabilities: Capabilities): Promise<void> {
     const { coverage } = capabilities;
     useDataZone(capabilities.typicalWeek.timeZone);

@@ -6,8 +6,8 @@ import type { Box } from "./request/area.ts";
 
 const [width, height] = [300, 170];
 
-/** The space around the regions, in which their names are. */
-const [besides, above] = [80, 40];
+/** Space at both sides together, for the names of the regions. */
+const [marginX, marginY] = [80, 40];
 
 /** A region on the map. */
 interface Marked {
@@ -50,8 +50,8 @@ function projection(boxes: readonly Box[]): Projection {
   ];
   const stretch = Math.cos((((south + north) / 2) * Math.PI) / 180);
   const scale = Math.min(
-    (width - besides) / Math.max(2, (east - west) * stretch),
-    (height - above) / Math.max(2, north - south),
+    (width - marginX) / Math.max(2, (east - west) * stretch),
+    (height - marginY) / Math.max(2, north - south),
   );
   return ([longitude, latitude]) => [
     width / 2 + (longitude - (west + east) / 2) * stretch * scale,
@@ -62,9 +62,9 @@ function projection(boxes: readonly Box[]): Projection {
 /** A ring in whole pixels, each once; nothing for one that is beyond the map. */
 function pathOf(ring: readonly Position[], place: Projection): string {
   const places = ring.map((position) => place(position).map(Math.round));
-  const isBeside = (axis: number, size: number) =>
+  const isOutside = (axis: number, size: number) =>
     places.every((pixel) => (pixel[axis] ?? 0) < 0) || places.every((pixel) => (pixel[axis] ?? 0) > size);
-  if (isBeside(0, width) || isBeside(1, height)) return "";
+  if (isOutside(0, width) || isOutside(1, height)) return "";
   const pixels = places.map((pixel) => pixel.join(" "));
   const points = pixels.filter((point, index) => point !== pixels[index - 1]);
   return points.length < 3 ? "" : `M${points.join("L")}Z`;

@@ -5,7 +5,7 @@ export interface SnippetRequest {
   /** In capitals. */
   readonly method: string;
   readonly url: string;
-  /** Headers besides those of the token and the body. */
+  /** Headers other than those of the token and the body. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Whether the request needs no token. */

@@ -1,4 +1,4 @@
-/** Answers as people read them who do not know JSON: a table of a list, or the members of an object in words. */
+/** Shows a JSON answer as a table or a list: a list as a table, an object as its members in words. */
 import { html } from "../dom.ts";
 import { wordsOf } from "./value-field.ts";
 

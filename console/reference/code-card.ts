@@ -10,7 +10,7 @@ export interface CodeCard {
   readonly show: (text: string, secret?: string) => void;
 }
 
-/** Creates a card; what stands in its heading besides the button to copy is given. */
+/** Creates a card; what stands in its heading next to the button to copy is given. */
 export function codeCard(label: string, ...heading: readonly (Node | string)[]): CodeCard {
   const code = html("code");
   const text = html("pre", { tabindex: 0, role: "group", "aria-label": label }, code);

@@ -122,9 +122,9 @@ export function endpointsOf(paths: PathItems): readonly Endpoint[] {
  */
 export function resolve<Part extends object>(document: ApiDocument, part: OrReference<Part>): Part {
   if (!("$ref" in part)) return part;
-  const { $ref, ...beside } = part;
+  const { $ref, ...others } = part;
   const [, kind = "", name = ""] = /^#\/components\/([^/]+)\/(.+)$/.exec($ref) ?? [];
   const component = document.components[kind]?.[name] as OrReference<Part> | undefined;
   if (component === undefined) throw new Error(`the document has no ${$ref}`);
-  return { ...resolve(document, component), ...beside };
+  return { ...resolve(document, component), ...others };
 }

@@ -90,6 +90,6 @@ function openRing(ring: readonly Point[]): readonly Point[] {
 function largest(rings: readonly (readonly Point[])[]): readonly (readonly Point[])[] {
   if (rings.length <= maxAreas) return rings;
   const sorted = rings.toSorted((one, other) => extentOf(other) - extentOf(one));
-  const kept = new Set(sorted.slice(0, maxAreas));
-  return rings.filter((ring) => kept.has(ring));
+  const chosen = new Set(sorted.slice(0, maxAreas));
+  return rings.filter((ring) => chosen.has(ring));
 }

@@ -18,8 +18,8 @@ export function simplified(
 ): readonly Point[] {
   const places = placesOf(points);
   const order = points.map((_, index) => index);
-  const kept = mostImportant(order, places, maxPoints).map((index) => points[index] as Point);
-  if (isValid(kept)) return kept;
+  const chosen = mostImportant(order, places, maxPoints).map((index) => points[index] as Point);
+  if (isValid(chosen)) return chosen;
   return mostImportant(hullOf(order, places), places, maxPoints).map((index) => points[index] as Point);
 }
 
@@ -44,7 +44,7 @@ function placesOf(points: readonly Point[]): Place[] {
 /** The indexes, of some in the order of a ring, without which its shape would change most. */
 function mostImportant(ring: readonly number[], places: readonly Place[], count: number): number[] {
   if (ring.length <= count) return [...ring];
-  // Where the ring begins is always kept: at a corner of its hull.
+  // Where the ring begins always stays: at a corner of its hull.
   const outermost = ring.reduce(
     (best, index, position) => (at(places, index)[0] < at(places, ring[best] ?? 0)[0] ? position : best),
     0,
@@ -56,8 +56,8 @@ function mostImportant(ring: readonly number[], places: readonly Place[], count:
   const order = weights
     .map((_, position) => position)
     .sort((one, other) => at(weights, other) - at(weights, one));
-  const kept = new Set(order.slice(0, count));
-  return turned.filter((_, position) => kept.has(position));
+  const chosen = new Set(order.slice(0, count));
+  return turned.filter((_, position) => chosen.has(position));
 }
 
 /** The indexes of the convex hull, counter-clockwise (Andrew's algorithm). */
