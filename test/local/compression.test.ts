@@ -46,10 +46,10 @@ test.each([
 });
 
 test.each([
-  ["br", gzipSync(login)],
-  ["gzip", Buffer.from(login)],
-  ["gzip", gzipSync(login).subarray(0, 20)],
-  ["gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
-])("the service responds 400 when a body is not %s or is too large when decoded", async (coding, body) => {
+  ["has a coding other than gzip and deflate", "br", gzipSync(login)],
+  ["is not gzip", "gzip", Buffer.from(login)],
+  ["is gzip that ends early", "gzip", gzipSync(login).subarray(0, 20)],
+  ["has more than 10 MiB when decoded", "gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
+])("the service responds 400 to a body that %s", async (_, coding, body) => {
   expect(await send(body, coding)).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
 });

@@ -58,7 +58,7 @@ test.each([
   [["--version"], { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: /^$/ }],
   [["nothing"], { code: 1, stdout: /^$/, stderr: /^error: unknown command 'nothing'\n/ }],
   [["\u001b[2J"], { code: 1, stdout: /^$/, stderr: /^error: unknown command '\\u001b\[2J'\n/ }],
-] as const)("ncs %j in a process of its own exits and writes as in this one", async (args, expected) => {
+] as const)("ncs %j exits with the code and output of the function", async (args, expected) => {
   const ended = await spawnNcs(args);
   expect(ended).toEqual(await runNcs(args));
   expect(ended.code).toBe(expected.code);
