@@ -1,4 +1,4 @@
-/** Stores the messages of the embedded SQS in a folder; fauxqs itself has them in memory only. */
+/** Stores the messages of the embedded SQS in a folder, in LevelDB as the tables are. */
 import { ClassicLevel } from "classic-level";
 
 /** Every message by its id, with its queue and, if it is hidden, until when. */

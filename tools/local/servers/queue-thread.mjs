@@ -50,9 +50,6 @@ if (kept !== undefined) {
 // Queue URLs then contain the requested host instead of one that some machines cannot resolve.
 store.host = undefined;
 
-// A container knows this machine, and with it a queue, by another host than the program that created the queue.
-store.getQueue = (url) => store.getQueueByName(String(url).replace(/^.*\//, ""));
-
 const router = new SqsRouter(store);
 for (const action of actions) {
   router.register(`${action[0].toUpperCase()}${action.slice(1)}`, async (body, ...others) => {
