@@ -7,6 +7,7 @@ import { suffixesOf } from "../../../functions/population-density/cover/geohash.
 import { anonymousTiles } from "../../../functions/population-density/privacy/anonymous-tiles.ts";
 import { mergedHours } from "../../../functions/population-density/privacy/merged-parts.ts";
 import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
+import { publishedSum } from "../../../functions/population-density/privacy/suppression.ts";
 import { cellAreas } from "../../../functions/population-density/privacy/tile-pyramid.ts";
 import { cellsPerTile, TileHour } from "../../../functions/population-density/tiles/tile-hour.ts";
 
@@ -89,6 +90,39 @@ describe("the examples of what is published are so", () => {
       expect(max).toBeGreaterThanOrEqual(counted);
     },
   );
+});
+
+describe("the groups of suppressed cells in docs/suppression.md", () => {
+  const rowsOf = new Map(
+    (/\| Group \|[^\n]*(?:\n\|[^\n]*)+/.exec(document)?.[0] ?? "")
+      .split("\n")
+      .map((line) => line.split("|").map((cell) => cell.trim()))
+      .map(([, name = "", ...cells]) => [name.replace(/[,:] .*/, ""), cells.slice(0, -1)]),
+  );
+  const groups = (rowsOf.get("Group") ?? []).map((cells) => [cells, cells.split(", ").map(Number)] as const);
+
+  test("there are groups within, at and below their limit", () => {
+    expect(groups.length).toBeGreaterThan(2);
+  });
+
+  test.each(groups)("the group %s is published as its column says, step by step", (name, counts) => {
+    const at = groups.findIndex(([each]) => each === name);
+    const shown = (row: string) => rowsOf.get(row)?.[at] ?? expect.fail(`no row "${row}"`);
+    const [min = Number.NaN, max = Number.NaN] = shown("Published interval").split(" to ").map(Number);
+    const ofPeople = (people: number) =>
+      publishedSum({ people, bound: counts.length, maxBound: 1 }, threshold);
+
+    const sum = counts.reduce((total, count) => total + count, 0);
+    const others = Number(shown("If one cell has nobody"));
+    expect(Number(shown("Sum"))).toBe(sum);
+    expect(ofPeople(sum)).toEqual({ min, max });
+    expect(Number(shown("Limit"))).toBe(ofPeople(counts.length * threshold).min);
+    expect(Number(shown("Limit"))).toBe(ofPeople(others).min);
+    expect(others).toBe((counts.length - 1) * (threshold - 1));
+    expect(Number(shown("Largest multiple of K that is not above the sum"))).toBe(sum - (sum % threshold));
+    expect(Number(shown("q"))).toBe(min);
+    expect(Number(shown("The group contributes"))).toBe((min + max) / 2);
+  });
 });
 
 describe("numbers and ranges are rounded as docs/suppression.md says", () => {
