@@ -40,19 +40,6 @@ test("a function with reserved concurrency refuses an event at once when all its
   await expect(service.invoke(id, {})).resolves.toMatchObject({ count: 2 });
 });
 
-test("functions without reserved concurrency share what the account has left, and refuse an event beyond it at once", async () => {
-  const limited = await startAgain({ accountExecutions: 2 });
-  const shared = idOf(limited, "SampleFunction");
-  const reserved = idOf(limited, "ReservedFunction");
-  const throttled = { errorType: "TooManyRequestsException" };
-  const first = limited.invoke(shared, { do: "sleep" });
-  await expect(limited.invoke(shared, {})).rejects.toMatchObject(throttled);
-  await expect(limited.stream(shared, {})).rejects.toMatchObject(throttled);
-  await expect(limited.invoke(reserved, {})).resolves.toMatchObject({ count: 1 });
-  await first;
-  await expect(limited.invoke(shared, {})).resolves.toMatchObject({ count: 2 });
-});
-
 test("a function's environment has the template's variables and only the configuration of the shell", async () => {
   const reported = await service.invoke(sampleId(), {});
   const [table] = service.template.tables;

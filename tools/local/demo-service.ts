@@ -15,7 +15,6 @@ import { storeEnvironment } from "./store-environment.ts";
 interface DemoServiceOptions
   extends Pick<
     LocalServiceOptions,
-    | "accountExecutions"
     | "allowedHosts"
     | "environment"
     | "extraEnvironment"
@@ -24,7 +23,6 @@ interface DemoServiceOptions
     | "maxThreadsOf"
     | "logs"
     | "onBroken"
-    | "throttled"
   > {
   readonly port: number;
   /** The folder of the cloud assembly. The demo data is imported while the assembly is being built. */

@@ -1,6 +1,5 @@
 import { Gateway } from "./gateway/gateway.ts";
 import type { KeptState } from "./kept-state.ts";
-import { AccountExecutions } from "./lambda/account-executions.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
 import { FunctionPool } from "./lambda/function-pool.ts";
 import type { InvocationStream } from "./lambda/invocation-stream.ts";
@@ -36,10 +35,6 @@ export interface LocalServiceOptions {
   readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
   /** For how long the last environment of a function is kept without an event; half a minute if absent. */
   readonly idleMilliseconds?: number;
-  /** Whether to apply the template's throttling; otherwise any rate is allowed. */
-  readonly throttled?: boolean;
-  /** Concurrent executions of all functions, as an account's quota in Lambda; without it, any number is allowed. */
-  readonly accountExecutions?: number | undefined;
   /** Keeps the state beyond the end of the service; without it, all state is lost. The caller closes it. */
   readonly kept?: KeptState | undefined;
   /** Names by which the gateway and the embedded servers can be called, in addition to loopback ones; in lower case. */
@@ -104,7 +99,6 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       invoke: backend.invoke,
       stream: backend.stream,
       logs: options.logs ?? process.stderr,
-      throttled: options.throttled ?? false,
       allowedHosts: options.allowedHosts,
     });
     const { url } = keep(await gateway.open(options.port));
@@ -162,13 +156,12 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
     configuration,
     extra: options.extraEnvironment ?? {},
   };
-  const executions = new AccountExecutions(template.functions, options.accountExecutions);
   const pools = new Map(
     template.functions.map((definition) => {
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
       const environment = functionEnvironment(definition, surroundings);
-      const limits = { maxThreads, executions, idleMilliseconds: options.idleMilliseconds };
+      const limits = { maxThreads, idleMilliseconds: options.idleMilliseconds };
       return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, limits))];
     }),
   );

@@ -26,12 +26,11 @@ function readArguments() {
         port: { type: "string" },
         data: { type: "string" },
         keep: { type: "string" },
-        throttle: { type: "boolean" },
         "allow-host": { type: "string", multiple: true },
         help: { type: "boolean" },
       },
     });
-    const { port = process.env.PORT ?? "3000", data, keep, throttle = false, help = false } = values;
+    const { port = process.env.PORT ?? "3000", data, keep, help = false } = values;
     const { "allow-host": allowedHosts = [] } = values;
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
     return isPort && allowedHosts.every((name) => /^[\w.-]+$/.test(name))
@@ -39,7 +38,6 @@ function readArguments() {
           port: Number(port),
           data: data === undefined ? undefined : fromInvocationFolder(data),
           keep: keep === undefined ? undefined : fromInvocationFolder(keep),
-          throttle,
           allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
           help,
         }
@@ -56,7 +54,7 @@ function readArguments() {
  */
 async function serve(
   making: Promise<MadeAssembly>,
-  { port: wanted, data: folder, throttle, allowedHosts }: NonNullable<ReturnType<typeof readArguments>>,
+  { port: wanted, data: folder, allowedHosts }: NonNullable<ReturnType<typeof readArguments>>,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
 ) {
@@ -66,14 +64,12 @@ async function serve(
     { nextSteps },
     { isReadable, readableLines },
     { announce },
-    { defaultAccountExecutions },
   ] = await Promise.all([
     import("./demo-service.ts"),
     import("./demo-tables.ts"),
     import("./next-steps.ts"),
     import("./readable-lines.ts"),
     import("./running-service.ts"),
-    import("./lambda/account-executions.ts"),
   ]);
   const port = await chosenPort(wanted);
   const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
@@ -82,9 +78,7 @@ async function serve(
     ? readableLines(process.stderr, () => isListening)
     : process.stderr;
   const assembly = making.then((made) => made.assembly);
-  const limits = throttle ? { throttled: true, accountExecutions: defaultAccountExecutions } : {};
   const service = await startDemoService({
-    ...limits,
     port,
     data,
     assembly,
@@ -142,13 +136,12 @@ async function openKeptState(
   return await KeptState.open(folder, data);
 }
 
-const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER] [--throttle]
+const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER]
                        [--allow-host NAME]...
 
   --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
   --data FOLDER  import this folder instead of the demo data
   --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
-  --throttle     apply the API's throttling, and the 1,000 concurrent executions of an account in Lambda
   --allow-host NAME
                  answer requests whose Host is this name too, such as host.docker.internal; may be repeated`;
 

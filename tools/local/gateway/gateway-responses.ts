@@ -47,7 +47,6 @@ const responseTypes = {
     exception: "MissingAuthenticationTokenException",
   },
   REQUEST_TOO_LARGE: { status: 413, message: "Request Too Long", exception: "RequestTooLargeException" },
-  THROTTLED: { status: 429, message: "Too Many Requests", exception: "TooManyRequestsException" },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     message: "Unsupported Media Type",

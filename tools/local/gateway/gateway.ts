@@ -12,7 +12,6 @@ import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
 import { isOwnHost } from "../servers/own-requests.mjs";
-import { TokenBucket } from "../servers/token-bucket.ts";
 import { account, region } from "../template/physical-names.ts";
 import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
@@ -40,12 +39,8 @@ export interface GatewayOptions {
   /** Invokes a function with one event, and returns its response while it is being written. */
   readonly stream: (functionLogicalId: string, event: unknown) => Promise<InvocationStream>;
   readonly logs: LogSink;
-  /** Whether to apply the template's throttling; otherwise any rate is allowed. */
-  readonly throttled?: boolean;
   /** Names by which it can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number;
 }
 
 /** Serves an API. */
@@ -57,22 +52,11 @@ export class Gateway {
   readonly #invoke: GatewayOptions["invoke"];
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
-  /** By verb and path of a route; undefined if nothing is throttled. */
-  readonly #buckets: Map<string, TokenBucket> | undefined;
   readonly #allowedHosts: readonly string[];
-  readonly #now: () => number;
   /** Requests of a connection that have no response yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
-  constructor({
-    api,
-    invoke,
-    stream,
-    logs,
-    throttled = false,
-    allowedHosts = [],
-    now = () => performance.now(),
-  }: GatewayOptions) {
+  constructor({ api, invoke, stream, logs, allowedHosts = [] }: GatewayOptions) {
     this.#api = api;
     this.#routes = new RouteTable(api.routes);
     this.#responses = api.responses.map(configuredResponse);
@@ -86,8 +70,6 @@ export class Gateway {
     this.#stream = stream;
     this.#logs = logs;
     this.#allowedHosts = allowedHosts;
-    this.#now = now;
-    this.#buckets = throttled ? new Map() : undefined;
   }
 
   /** Opens a port of the loopback address; 0 chooses a free one. */
@@ -182,7 +164,6 @@ export class Gateway {
       if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
       if (encodedBody === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
       const body = await decompressed(encodedBody, headerOf(received, "content-encoding"));
-      if (!this.#letsThrough(received.method, match.route)) throw new GatewayError("THROTTLED");
       const authorized = await this.#authorize(received, match.route);
       return await this.#integrate(received, match, body, authorized);
     } catch (error) {
@@ -192,16 +173,6 @@ export class Gateway {
         this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
       return reply;
     }
-  }
-
-  /** Takes a token for a verb on a path: verbs that share a route `ANY` have a bucket each. */
-  #letsThrough(verb: string, { path }: Route): boolean {
-    const throttling = this.#api.throttlingOf(verb, path);
-    if (this.#buckets === undefined || throttling === undefined) return true;
-    const key = `${verb} ${path}`;
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(throttling, this.#now());
-    this.#buckets.set(key, bucket);
-    return bucket.take(this.#now());
   }
 
   async #authorize(received: ReceivedRequest, route: Route): Promise<AuthorizerContext | undefined> {

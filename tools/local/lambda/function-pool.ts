@@ -3,7 +3,6 @@ import { availableParallelism } from "node:os";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import type { LocalFunction } from "../template/functions.ts";
-import { AccountExecutions } from "./account-executions.ts";
 import { FunctionThread, type Invocation } from "./function-thread.ts";
 import { IdleEnvironments } from "./idle-environments.ts";
 import { InvocationError, throttledInvocation } from "./invocation-error.ts";
@@ -24,7 +23,7 @@ const defaultThreads = availableParallelism() + 1;
 const unreadMilliseconds = 500;
 const defaultIdleMilliseconds = 30_000;
 /** While 100 requests came at once, starts that followed each other took a third of the time. */
-const defaultPauseMilliseconds = 1_000;
+const pauseMilliseconds = 1_000;
 
 /** JSON text, or a stream of bytes. */
 type Answer = string | InvocationStream;
@@ -35,10 +34,6 @@ export interface FunctionPoolLimits {
   readonly maxThreads?: number | undefined;
   /** The last environment ends after this time without an event. */
   readonly idleMilliseconds?: number | undefined;
-  /** Passes before each start of an environment while there are as many as processors. */
-  readonly pauseMilliseconds?: number;
-  /** Executions of the functions that share an account; the function has an account of its own if absent. */
-  readonly executions?: AccountExecutions;
 }
 
 /**
@@ -51,13 +46,13 @@ export class FunctionPool {
   readonly #definition: LocalFunction;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #logs: LogSink;
-  readonly #executions: AccountExecutions;
   readonly #maxThreads: number;
-  readonly #pauseMilliseconds: number;
   readonly #threads = new Set<FunctionThread>();
   readonly #idle: IdleEnvironments;
   readonly #waiting = new WaitingEvents();
   readonly #running = new Set<Invocation>();
+  /** Executions that may begin now: as many as are reserved less those under way, or any number. */
+  #executionsLeft: number;
   #unreadTimer: NodeJS.Timeout | undefined;
   #isStarting = false;
   #isClosed = false;
@@ -66,20 +61,14 @@ export class FunctionPool {
     definition: LocalFunction,
     environment: Readonly<Record<string, string>>,
     logs: LogSink,
-    {
-      maxThreads = defaultThreads,
-      idleMilliseconds = defaultIdleMilliseconds,
-      pauseMilliseconds = defaultPauseMilliseconds,
-      executions = new AccountExecutions([definition]),
-    }: FunctionPoolLimits = {},
+    { maxThreads = defaultThreads, idleMilliseconds = defaultIdleMilliseconds }: FunctionPoolLimits = {},
   ) {
     this.#definition = definition;
     this.#environment = environment;
     this.#logs = logs;
-    this.#executions = executions;
+    this.#executionsLeft = definition.reservedConcurrency ?? Number.POSITIVE_INFINITY;
     this.#maxThreads = maxThreads;
     this.#idle = new IdleEnvironments(idleMilliseconds);
-    this.#pauseMilliseconds = pauseMilliseconds;
   }
 
   /**
@@ -115,13 +104,14 @@ export class FunctionPool {
     await Promise.all([...this.#threads].map((thread) => thread.stop()));
   }
 
-  /** Runs an event, or throttles it at once, as Lambda does, if no execution is left for the function. */
+  /** Runs an event, or throttles it at once, as Lambda does, if no reserved execution is left. */
   async #answer(event: string, overrides?: Readonly<Record<string, string>>): Promise<Answer> {
     if (this.#isClosed) throw stopped();
-    const release = this.#executions.take(this.#definition);
-    if (release === undefined) throw throttled();
+    if (this.#executionsLeft === 0) throw throttled();
+    this.#executionsLeft--;
+    const giveBack = () => void this.#executionsLeft++;
     const begun = overrides === undefined ? this.#begin(event) : this.#beginAlone(event, overrides);
-    void begun.then(({ ended }) => ended).then(release, release);
+    void begun.then(({ ended }) => ended).then(giveBack, giveBack);
     const { answer } = await begun;
     return await answer;
   }
@@ -177,7 +167,7 @@ export class FunctionPool {
     this.#isStarting = true;
     try {
       if (this.#busyThreads() >= availableParallelism())
-        await wait(this.#pauseMilliseconds, undefined, { ref: false });
+        await wait(pauseMilliseconds, undefined, { ref: false });
       if (this.#waiting.isEmpty || this.#isClosed) return;
       const thread = this.#start(this.#environment);
       await thread.ready;

@@ -5,7 +5,6 @@
 import * as z from "zod";
 import { calledFunction, type LocalFunction } from "./functions.ts";
 import { requireInvoker } from "./invoking-role.ts";
-import { type MethodThrottling, methodSettingSchema, throttlingOf } from "./method-settings.ts";
 import {
   type MockIntegration,
   methodResponseSchema,
@@ -19,10 +18,7 @@ const restApiSchema = z.object({
   BinaryMediaTypes: z.tuple([z.literal("*/*")]),
   MinimumCompressionSize: z.coerce.number().int().nonnegative().optional(),
 });
-const stageSchema = z.object({
-  StageName: z.string(),
-  MethodSettings: z.array(methodSettingSchema).default([]),
-});
+const stageSchema = z.object({ StageName: z.string() });
 const resourceSchema = z.object({
   ParentId: z.string(),
   PathPart: z.string().regex(/^(?:[^{}]+|\{[^{}+]+\})$/, "greedy parameters are not supported locally"),
@@ -101,8 +97,6 @@ export interface RestApi {
   /** The minimum size of compressed responses; undefined if none are compressed. */
   readonly minCompressionBytes: number | undefined;
   readonly routes: readonly Route[];
-  /** The throttling of a verb on a path; the verb may be one of a route `ANY`. */
-  readonly throttlingOf: (verb: string, path: string) => MethodThrottling | undefined;
   readonly authorizers: readonly AuthorizerDefinition[];
   readonly responses: readonly DeclaredResponse[];
 }
@@ -122,11 +116,13 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
     "SecurityPolicy",
   ]);
   const id = resources.names(logicalId).ref;
-  const { StageName, MethodSettings } = resources.properties(
-    theOne(resources, "AWS::ApiGateway::Stage"),
-    stageSchema,
-    ["AccessLogSetting", "DeploymentId", "RestApiId", "TracingEnabled"],
-  );
+  const { StageName } = resources.properties(theOne(resources, "AWS::ApiGateway::Stage"), stageSchema, [
+    "AccessLogSetting",
+    "DeploymentId",
+    "MethodSettings",
+    "RestApiId",
+    "TracingEnabled",
+  ]);
   const paths = readPaths(resources, id);
   return {
     id,
@@ -135,7 +131,6 @@ export function readRestApi(resources: Resources, functions: readonly LocalFunct
     routes: resources
       .ofType("AWS::ApiGateway::Method")
       .map((method) => readRoute(resources, functions, method, paths)),
-    throttlingOf: (verb, path) => throttlingOf(MethodSettings, verb, path),
     authorizers: resources
       .ofType("AWS::ApiGateway::Authorizer")
       .map((authorizer) => readAuthorizer(resources, functions, authorizer)),
