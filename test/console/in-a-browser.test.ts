@@ -458,7 +458,6 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await logIn(page);
     await cellsDrawn(page);
     await chooseDensestCell(page);
-    await screenshot(page, "console-phone");
 
     expect(await seriousFindings(page)).toEqual([]);
 
