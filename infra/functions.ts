@@ -29,14 +29,14 @@ type TableAction =
   | "Query"
   | "UpdateItem";
 
-/** What a function may do with a queue, besides receiving and deleting messages of the one it consumes. */
+/** What a function may do with a queue, in addition to receiving and deleting messages of the one it consumes. */
 type QueueAction = "ChangeMessageVisibility" | "SendMessage";
 
 /** What a function may do with the secret of the signing key. */
 type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "UpdateSecretVersionStage";
 
 /**
- * Everything that the stack needs to make a function: rights, environment, size, and what invokes it besides a route.
+ * Everything that the stack needs to make a function: rights, environment, size, and what invokes it in addition to a route.
  */
 export interface FunctionRecord {
   /** Folder of the handler within its area; the area's own folder unless given. */

@@ -144,7 +144,7 @@ async function mapLibrary(): Promise<MapLibrary> {
     "map-shared.js",
     `globalThis.mapShared={};(${factoryOf("shared", '"exports"')})(globalThis.mapShared);`,
   );
-  // Beside each other: a worker's script finds another by its name.
+  // Next to each other: a worker's script finds another by its name.
   const worker = `importScripts(new URL(${JSON.stringify(shared.name)},self.location).href);`;
   return {
     shared,

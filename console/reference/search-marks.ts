@@ -4,7 +4,7 @@ const name = "found";
 
 let marks: readonly Range[] = [];
 
-/** Marks words in the text of elements, in place of the last ones; none for words of a letter. */
+/** Marks words in the text of elements, instead of the last ones; none for words of a letter. */
 export function markWords(elements: readonly Element[], words: readonly string[]): void {
   const wanted = words.filter((word) => word.length > 1);
   marks = wanted.length === 0 ? [] : elements.flatMap((one) => rangesIn(one, wanted));

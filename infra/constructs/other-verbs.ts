@@ -75,7 +75,7 @@ export function addOtherVerbs(
   );
 }
 
-/** The headers that callers send to some endpoints, besides those that every page may send. */
+/** The headers that callers send to some endpoints, other than those that every page may send. */
 function headersOf(endpoints: readonly Endpoint[]): readonly string[] {
   const read = endpoints.flatMap(({ requestHeaders = {} }) => Object.keys(requestHeaders));
   const names = [

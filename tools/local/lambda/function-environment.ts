@@ -4,7 +4,7 @@ import type { Credentials } from "../servers/backing-server.ts";
 import type { LocalFunction } from "../template/functions.ts";
 import { region } from "../template/physical-names.ts";
 
-/** What a function's environment is made of besides the template. */
+/** What a function's environment is made of in addition to the template. */
 export interface Surroundings {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
