@@ -14,7 +14,7 @@ import type { StageTraits } from "../stage.ts";
 import { ServiceLog } from "./service-log.ts";
 import { ServiceRole } from "./service-role.ts";
 
-/** What every function runs on. `package.json` has the same release of Node.js for development. */
+/** What every function runs on. `package.json` has the same version of Node.js for development. */
 export const runtime = Runtime.NODEJS_24_X;
 
 interface ServiceFunctionProps {
