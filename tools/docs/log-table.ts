@@ -6,7 +6,7 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
   REQUEST: ["A request was answered"],
   CRASH: [
     "Internal error in a request or message. With an `operationId`: the request was accepted all the same, but its " +
-      "message not sent, or a place not released",
+      "message not sent, or a place not freed",
     "Report it, with `cause`: [where it happened](#where-an-internal-error-happened)",
   ],
   DEPENDENCY_FAILED: ["DynamoDB, SQS or Secrets Manager did not answer; 503", "Nothing, unless it lasts"],
