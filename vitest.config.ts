@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
-import { WaitingInTurn } from "./test/support/sequencer.ts";
+import { WithoutServiceFirst } from "./test/support/sequencer.ts";
 import { forgetAwsAccount } from "./tools/local/servers/aws-variables.ts";
 
 // For this process, which starts the service, and the threads of tests, which begin with its environment.
@@ -21,8 +21,8 @@ export default defineConfig(({ mode }) => ({
     // One more than there are processors, because tests wait as well: for queues, time-outs and programs. With more,
     // a run takes as long, and functions under test exceed their time.
     maxWorkers: availableParallelism() + 1,
-    // Files that wait and files that compute in turn: in Vitest's order a run takes half as long again.
-    sequence: { sequencer: WaitingInTurn },
+    // In Vitest's order, three threads would wait for the shared service.
+    sequence: { sequencer: WithoutServiceFirst },
     // Each thread compiles the WebAssembly of Node.js again. The threads that optimize it, and those that help to
     // collect garbage, cost more than they save. With more room for new objects, fewer of them are copied: a twelfth of
     // a thread's time.
