@@ -12,11 +12,7 @@ export default defineConfig(({ mode }) => ({
     include: ["test/**/*.test.ts"],
     // Starts nothing until a file imports `test/support/service.ts`.
     globalSetup: ["test/support/global-setup.ts"],
-    setupFiles: [
-      "test/support/same-environment.ts",
-      "test/support/random-runs.ts",
-      "test/support/equal-numbers.ts",
-    ],
+    setupFiles: ["test/support/same-environment.ts", "test/support/random-runs.ts"],
     isolate: false,
     // One more than there are processors, because tests wait as well: for queues, time-outs and programs. With more,
     // a run takes as long, and functions under test exceed their time.
