@@ -1,35 +1,37 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import type { Metafile } from "esbuild";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { functionIds } from "../../infra/bundles.ts";
-import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import type { FunctionId } from "../../infra/functions.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { logicalIdOf, withAssembly } from "../assembly.ts";
 import { buildFunctions, bundle } from "../build.ts";
+import { eventsFolder, readEvent } from "../event-files.ts";
+import { startDemoService } from "../local/demo-service.ts";
+import { demoData } from "../local/demo-tables.ts";
+import type { LocalService } from "../local/service.ts";
+import { RuntimeClient } from "../runtime-client.ts";
 import { atMost, type Bench, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
-import { eagerBytes } from "./eager-bytes.ts";
-import { pathOf, resultOf } from "./process.ts";
-import { aboutWarmFunctions, warmFunctionRows } from "./warm-functions.ts";
+import { pathOf } from "./process.ts";
 
-/** What a function costs before its first request, and what the pipeline adds to each one after that. */
+/** What a function costs before its first request, and what later ones take. */
 export const start: Bench = {
   about: [
-    "What a function costs before its first request, and what the pipeline adds to each later one.",
-    "“Read eagerly” is the size of a bundle's entry and of every file that it imports statically.",
-    "“Cold import” is the median time of `import()` in fresh processes. The baseline is a bundle of the same run that",
-    "contains only `@aws-sdk/client-dynamodb` (`tools/bench/programs/baseline.ts`). It is imported before every import of a",
-    "function; the ratio is the median of the ratios of these pairs.",
-    "“Warm request” is the median time of a call that goes through the whole pipeline and waits for nothing",
-    "(`tools/bench/programs/warm-request.ts`).",
+    "“Read eagerly” is the size of a bundle's entry and of all that it imports statically. “Import” is the time of",
+    "`import()` in fresh processes, over that of a bundle that contains only `@aws-sdk/client-dynamodb`, imported just",
+    "before: the median of the pairs. Shown is the largest of the functions that callers wait for.",
     "",
-    aboutWarmFunctions,
+    "“Processor time” is that of a function on AWS's runtime interface client and the tables of `npm start`, which is given",
+    "one event of `events/` after the other. Its limit is what [the costs](limits-and-cost.md#cost) assume.",
   ].join("\n"),
   run: async () => {
     const { path, remove } = temporaryFolder("bench-start-");
     try {
-      return [...(await importRows(path)), await warmRow(path), ...(await warmFunctionRows())];
+      return [...(await importRows(path)), ...(await warmRows())];
     } finally {
       remove();
     }
@@ -37,98 +39,149 @@ export const start: Bench = {
 };
 
 const maxKibibytes = 380;
-const maxWarmMilliseconds = 0.15;
+const maxImportRatio = 1.6;
+const maxAuthorizerRatio = 1.2;
 const turns = sized(21, 1);
 /** They fill the file system's cache and are dropped. */
 const firstTurns = sized(1, 0);
 
 const kibibytes = inUnit("KiB", 1);
-const milliseconds = inUnit("ms", 1);
 const authorizer = "authorizer/authorize" satisfies FunctionId;
-
-/** Nothing of the shell's environment reaches what is measured. */
-const environment = { PATH: process.env.PATH };
+const called = functionIds.filter((id) => endpoints.some((endpoint) => endpoint.id === id));
+const others = functionIds.filter((id) => id !== authorizer && !called.includes(id));
 
 async function importRows(folder: string): Promise<Row[]> {
   const { metafile } = await bundle(pathOf("baseline.ts"), join(folder, "baseline"));
-  const eager = await measureBundles(folder);
-  const imports = await importInTurns(folder);
-  const ofBaseline = [...imports.values()].flatMap((pairs) => pairs.map(({ baseline }) => baseline));
+  const built = await buildFunctions(folder);
+  const read = new Map(functionIds.map((id, index) => [id, eagerKibibytes(built[index]?.metafile)]));
+  const { ratios, baseline } = await importInTurns(folder);
+  const [largest, slowest] = [largestOf(called, read), largestOf(called, ratios)];
+  const [otherLargest, otherSlowest] = [largestOf(others, read), largestOf(others, ratios)];
   return [
-    shown("baseline: read eagerly", kibibytes(eagerBytes(metafile) / 1_024)),
-    shown("baseline: cold import", milliseconds(median(ofBaseline))),
-    ...functionIds.flatMap((id) => rowsOf(id, eager.get(id) ?? Number.NaN, imports.get(id) ?? [])),
+    shown("baseline: read eagerly", kibibytes(eagerKibibytes(metafile))),
+    shown("baseline: import", inUnit("ms", 1)(baseline)),
+    atMost(`read eagerly: ${largest.id}`, largest.value, maxKibibytes, kibibytes),
+    atMost(`import over baseline: ${slowest.id}`, slowest.value, maxImportRatio, times),
+    atMost(
+      `import over baseline: ${authorizer}`,
+      ratios.get(authorizer) ?? Number.NaN,
+      maxAuthorizerRatio,
+      times,
+    ),
+    shown(`read eagerly, nobody waits: ${otherLargest.id}`, kibibytes(otherLargest.value)),
+    shown(`import over baseline, nobody waits: ${otherSlowest.id}`, times(otherSlowest.value)),
   ];
 }
 
-/** Builds the functions. Returns the KiB each reads eagerly. */
-async function measureBundles(folder: string): Promise<Map<FunctionId, number>> {
-  const built = await buildFunctions(folder);
-  const eager = new Map<FunctionId, number>();
-  for (const [index, id] of functionIds.entries()) {
-    const metafile = built[index]?.metafile;
-    if (metafile === undefined) throw new Error(`${id} was not built`);
-    eager.set(id, eagerBytes(metafile) / 1_024);
-  }
-  return eager;
+function largestOf(ids: readonly FunctionId[], values: ReadonlyMap<FunctionId, number>) {
+  const [largest] = ids
+    .map((id) => ({ id, value: values.get(id) ?? Number.NaN }))
+    .sort((one, other) => other.value - one.value);
+  if (largest === undefined) throw new Error("there is no function");
+  return largest;
 }
 
-/** Milliseconds of a function's import, and of the baseline's just before it. */
-interface Pair {
-  readonly measured: number;
-  readonly baseline: number;
+/** What Node.js reads before a bundle's handler can be called: its entry and all that it imports statically. */
+function eagerKibibytes(metafile: Metafile | undefined): number {
+  const outputs = metafile?.outputs ?? {};
+  const entries = Object.keys(outputs).filter((path) => /\/index-\w+\.mjs$/.test(path));
+  if (entries.length !== 1) throw new Error("not the metafile of one bundle");
+  const reached = new Set(entries);
+  for (const path of reached) {
+    for (const { path: imported, kind, external } of outputs[path]?.imports ?? []) {
+      if (kind === "import-statement" && external !== true) reached.add(imported);
+    }
+  }
+  return [...reached].reduce((bytes, path) => bytes + (outputs[path]?.bytes ?? Number.NaN), 0) / 1_024;
 }
 
 /**
- * Imports every function once a turn, each time right after the baseline: what slows the machine for a while
- * slows both.
+ * Imports every function once a turn, each time right after the baseline: what slows the machine for a while slows both.
  */
-async function importInTurns(folder: string): Promise<Map<FunctionId, Pair[]>> {
-  const imports = new Map<FunctionId, Pair[]>(functionIds.map((id) => [id, []]));
+async function importInTurns(folder: string) {
+  const baselines: number[] = [];
+  const pairs = new Map<FunctionId, number[]>(functionIds.map((id) => [id, []]));
   for (let turn = -firstTurns; turn < turns; turn++) {
-    for (const [id, pairs] of imports) {
+    for (const [id, ratios] of pairs) {
       const baseline = await importOnce(join(folder, "baseline"));
-      const pair = { baseline, measured: await importOnce(join(folder, id)) };
-      if (turn >= 0) pairs.push(pair);
+      const measured = await importOnce(join(folder, id));
+      if (turn < 0) continue;
+      baselines.push(baseline);
+      ratios.push(measured / baseline);
     }
   }
-  return imports;
+  return {
+    baseline: median(baselines),
+    ratios: new Map([...pairs].map(([id, ratios]) => [id, median(ratios)])),
+  };
 }
 
 const run = promisify(execFile);
 
 async function importOnce(folder: string): Promise<number> {
   const module = pathToFileURL(join(folder, "index.mjs")).href;
-  const { stdout } = await run(process.execPath, [pathOf("cold-import.mjs"), module], { env: environment });
+  // Nothing of the shell's environment reaches what is measured.
+  const env = { PATH: process.env.PATH };
+  const { stdout } = await run(process.execPath, [pathOf("cold-import.mjs"), module], { env });
   return z.number().parse(JSON.parse(stdout));
 }
 
-function rowsOf(id: FunctionId, eager: number, pairs: readonly Pair[]): Row[] {
-  const ratio = median(pairs.map(({ measured, baseline }) => measured / baseline));
-  const cold = milliseconds(median(pairs.map(({ measured }) => measured)));
-  const [read, over] = [`${id}: read eagerly`, `${id}: cold import (${cold}) over baseline`];
-  const maxRatio = maxRatioOf(id);
-  if (maxRatio === undefined) return [shown(read, kibibytes(eager)), shown(over, times(ratio))];
-  return [atMost(read, eager, maxKibibytes, kibibytes), atMost(over, ratio, maxRatio, times)];
-}
+/** Requests, with the milliseconds of their function that the costs assume. */
+const requests = [
+  { event: "population-density/retrieve.200-example.json", assumedMilliseconds: 60 },
+  { event: "device-identifier/retrieve.200-by-phone-number.json", assumedMilliseconds: 25 },
+];
+const warmUpRequests = sized(1_500, 5);
+const measuredRequests = sized(2_000, 5);
+/** Lambda gives a function with this memory one processor. */
+const megabytesOfProcessor = 1_769;
 
-/** Callers wait for the authorizer and the function of the endpoint; nobody waits for the others. */
-function maxRatioOf(id: FunctionId): number | undefined {
-  if (id === authorizer) return functionRecords[authorizer].tables === undefined ? 1 : 1.2;
-  return endpoints.some((endpoint) => endpoint.id === id) ? 1.6 : undefined;
-}
-
-async function warmRow(folder: string): Promise<Row> {
-  const requests = await warmRequests(join(folder, "warm-request"));
-  return atMost("warm request", median(requests), maxWarmMilliseconds, inUnit("ms", 3));
-}
-
-/** Runs `warm-request.ts` in a process of its own: its log lines are rendered and written, but to nowhere. */
-async function warmRequests(folder: string): Promise<number[]> {
-  await bundle(pathOf("warm-request.ts"), folder);
-  const child = spawn(process.execPath, [join(folder, "index.mjs")], {
-    env: environment,
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+async function warmRows(): Promise<Row[]> {
+  return await withAssembly(async (assembly) => {
+    const service = await startDemoService({
+      assembly,
+      environment: {},
+      extraEnvironment: { RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
+      port: 0,
+      data: demoData,
+      logs: { write: () => true },
+    });
+    try {
+      const rows: Row[] = [];
+      for (const request of requests) rows.push(await warmRow(service, request));
+      return rows;
+    } finally {
+      await service.close();
+    }
   });
-  return await resultOf(child, z.array(z.number()));
+}
+
+async function warmRow(
+  service: LocalService,
+  { event: name, assumedMilliseconds }: (typeof requests)[number],
+): Promise<Row> {
+  const { functionId, event } = await readEvent(`${eventsFolder}/${name}`);
+  const logicalId = logicalIdOf(functionId, service.template);
+  const client = new RuntimeClient();
+  const { memoryMegabytes } = service.template.functionOf(logicalId);
+  await client.start(service.environmentOf(logicalId));
+  try {
+    await invoke(client, event, warmUpRequests);
+    const before = await client.cpuMilliseconds();
+    await invoke(client, event, measuredRequests);
+    const milliseconds = ((await client.cpuMilliseconds()) - before) / measuredRequests;
+    const assumed = (assumedMilliseconds * memoryMegabytes) / megabytesOfProcessor;
+    return atMost(`processor time of a warm request: ${functionId}`, milliseconds, assumed, inUnit("ms", 1));
+  } finally {
+    await client.close();
+  }
+}
+
+async function invoke(client: RuntimeClient, event: unknown, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const { result, streamed } = await client.invoke(event);
+    const answer = result === undefined ? streamed.toString() : JSON.stringify(result);
+    if (!answer.includes('"statusCode":200'))
+      throw new Error(`a request was answered ${answer.slice(0, 300)}`);
+  }
 }
