@@ -1,16 +1,14 @@
 import type { Bench } from "./bench.ts";
 import { aboutAnswers, answerRows } from "./density-answer.ts";
 import { aboutCover, coverRows } from "./density-cover.ts";
-import { aboutGrowth, growthRows } from "./density-growth.ts";
 import { aboutUnits, unitRows } from "./units.ts";
 
 /** Population density, from a polygon to the bytes of an answer, and what a request takes of DynamoDB. */
 export const density: Bench = {
-  about: [aboutAnswers, aboutGrowth, aboutCover, aboutUnits].join("\n\n"),
+  about: [aboutAnswers, aboutCover, aboutUnits].join("\n\n"),
   run: async () => [
     // The answers first: what is compiled for them then has met no other shapes of the same functions.
     ...(await answerRows()),
-    ...(await growthRows()),
     ...coverRows(),
     ...(await unitRows()),
   ],

@@ -26,15 +26,11 @@ import { forkProgram, resultOf } from "./process.ts";
 
 /** What is measured by `unitRows`. */
 export const aboutUnits = [
-  "What a request takes of DynamoDB, as the embedded one counts it. “Cold” is the first request of an execution",
-  "environment for this device, profile or area, “warm” the next one within `CACHE_SECONDS`. USD are for a million of",
-  "such requests at 0.125 per million read units and 0.625 per million write units; nothing else is included. One that",
-  "answers about a subscriber writes an access record, and its environment reads the key of the pseudonyms once.",
-  "The city has 51 tiles at precision 7, each stored dense (83 KB a day) for the weekday and the date of a past hour.",
-  "Where the date does not cover all cells that are asked for, both are read: one item of four hours each.",
-  "CPU is the user and system time of a process that reads these items, and writes and compresses their answer,",
-  "without a cache (`tools/bench/programs/city-cpu.ts`): the least of 15, as other programs only add to it. A second of a",
-  "function has its memory / 1,769 MB of a CPU. The limit is scaled from what was measured of an item and of a slot.",
+  "Units are what the first request of an execution environment takes of DynamoDB, as the embedded one counts it, and what",
+  "a warm one reads within `CACHE_SECONDS`. USD are for a million first requests at 0.125 per million read units and 0.625",
+  "per million write units. The city has 51 dense tiles at precision 7 (83 KB a day).",
+  "CPU is that of a process that reads the city's items, and writes and compresses its answer, scaled to the limits of a",
+  "request: the least of 15. The limit is a second of the function, which has its memory / 1,769 MB of a CPU.",
 ].join("\n");
 
 /** What a request takes of DynamoDB, and of the function's CPU. */
@@ -118,7 +114,7 @@ const cityItems = 102;
 
 const asks: readonly Ask[] = [
   {
-    what: "QoS profile by name",
+    what: "a QoS profile by name",
     path: "/qualityondemand/qos-profiles/QOS_E",
     maxReads: { cold: 0.5, warm: 0 },
   },
@@ -135,7 +131,7 @@ const asks: readonly Ask[] = [
     maxReads: { cold: 3, warm: 2 },
   },
   {
-    what: "device identifier",
+    what: "a device identifier",
     path: "/deviceidentifier/retrieve-identifier",
     body: { device },
     maxReads: { cold: 2, warm: 1 },
@@ -147,7 +143,7 @@ const asks: readonly Ask[] = [
     maxReads: { cold: 4 * tileUnits, warm: 0 },
   },
   {
-    what: "densities of a city, a past hour",
+    what: "densities of the city, a past hour",
     path: densities,
     body: { area: { areaType: "POLYGON", boundary: cityRing }, ...period(pastHour, 1), precision },
     maxReads: { cold: cityItems * tileUnits, warm: 0 },
@@ -169,18 +165,21 @@ async function requestRows(url: string, counting: MeteredDatabase): Promise<Row[
   // Opens the caller's quota and lets the gateway keep the token's policy.
   await takenBy({ path: "/qualityondemand/qos-profiles/QOS_S" });
   const rows: Row[] = [];
-  for (const ask of asks) {
-    for (const kind of ["cold", "warm"] as const) {
-      rows.push(unitRow(`${ask.what}: ${kind}`, await takenBy(ask), ask.maxReads[kind]));
-    }
-  }
+  for (const ask of asks) rows.push(unitRow(ask, await takenBy(ask), await takenBy(ask)));
   return rows;
 }
 
-function unitRow(what: string, { reads, writes }: Units, maxReads: number): Row {
-  const dollars = (0.125 * reads + 0.625 * writes).toFixed(2);
-  const row = atMost(what, reads, maxReads, inUnit("read", 1));
-  return { ...row, measured: `${row.measured}, ${writes} write, USD ${dollars}` };
+const units = inUnit("read", 1);
+
+function unitRow({ what, maxReads }: Ask, cold: Units, warm: Units): Row {
+  const row = atMost(`units of ${what}`, cold.reads, maxReads.cold, units);
+  const dollars = (0.125 * cold.reads + 0.625 * cold.writes).toFixed(2);
+  return {
+    ...row,
+    measured: `${row.measured}, warm ${warm.reads}, ${cold.writes} write, USD ${dollars}`,
+    ...(row.bar === undefined ? {} : { bar: `${row.bar}, warm ${maxReads.warm}` }),
+    holds: row.holds && warm.reads <= maxReads.warm,
+  };
 }
 
 const cpu = z.object({
@@ -202,8 +201,11 @@ async function cpuRows(): Promise<Row[]> {
   const { memoryMegabytes = Number.NaN } = functionRecords["population-density/retrieve"];
   const second = (1_000 * memoryMegabytes) / 1_769;
   return [
-    shown("city: answer", `${megabytes(bytes)}, compressed ${megabytes(compressedBytes)}`),
-    shown("CPU to read four hours of a tile", `${perItem.toFixed(2)} ms`),
+    shown(
+      "the city's answer",
+      `${decimals(bytes / 1e6)} MB, ${decimals(compressedBytes / 1e6)} MB compressed`,
+    ),
+    shown("CPU to read four hours of a tile", `${decimals(perItem)} ms`),
     shown("CPU to write and compress the city's answer", `${writeMilliseconds.toFixed(0)} ms`),
     atMost(
       `CPU of an hour of ${limits.tileDays} tiles × days and ${limits.slots.toLocaleString("en")} slots`,
@@ -214,6 +216,4 @@ async function cpuRows(): Promise<Row[]> {
   ];
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(2)} MB`;
-}
+const decimals = (value: number) => value.toFixed(2);
