@@ -1,10 +1,9 @@
 import type { Bench } from "./bench.ts";
-import { aboutAcceptance, acceptanceRows } from "./delivery-acceptance.ts";
-import { aboutJobs, jobRows } from "./delivery-jobs.ts";
+import { aboutOrders, orderRows } from "./delivery-orders.ts";
 import { aboutUpload, uploadRows } from "./delivery-upload.ts";
 
-/** Answers to a sink, from the request to the last byte. */
+/** Answers to a sink, from the order to the last byte. */
 export const delivery: Bench = {
-  about: [aboutAcceptance, aboutJobs, aboutUpload].join("\n\n"),
-  run: async () => [...(await acceptanceRows()), ...(await jobRows()), ...(await uploadRows())],
+  about: [aboutOrders, aboutUpload].join("\n\n"),
+  run: async () => [...(await orderRows()), ...(await uploadRows())],
 };

@@ -9,8 +9,6 @@ const maxDeliveryMilliseconds = 600_000;
 /** A sink on this machine. */
 export interface Sink {
   readonly url: string;
-  /** The most uploads that it had at a time. */
-  maxAtOnce(): number;
   /** Resolves when it has the answer of an operation. */
   delivered(operationId: string): Promise<void>;
   close(): Promise<void>;
@@ -18,12 +16,9 @@ export interface Sink {
 
 /** Opens a sink that takes some milliseconds after each upload to say that it has it. */
 export async function openSink(milliseconds: number): Promise<Sink> {
-  let [atOnce, max] = [0, 0];
   const operations = new Set<string>();
   const arrivals = new EventEmitter().setMaxListeners(0);
   const server = createServer(async (request, response) => {
-    max = Math.max(max, ++atOnce);
-    response.once("close", () => atOnce--);
     for await (const _ of request);
     await wait(milliseconds);
     const operationId = String(request.headers["webhook-id"]);
@@ -33,7 +28,6 @@ export async function openSink(milliseconds: number): Promise<Sink> {
   });
   return {
     ...(await listen(server, 0)),
-    maxAtOnce: () => max,
     // It may be there before its operation's id is known here.
     delivered: async (operationId) => {
       if (operations.has(operationId)) return;
