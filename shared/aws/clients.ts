@@ -1,10 +1,7 @@
 import { timeLimit } from "../environment.ts";
 
-/** Attempts per call; all of them fit into a request's deadline. An update of an item has one more, and shorter ones. */
+/** Attempts per call; all of them fit into a request's deadline. */
 const attempts = 3;
-
-/** How long each waits for the response to begin. */
-export const answerMilliseconds = () => timeLimit(1_000);
 
 /**
  * The configuration of every AWS client. By default the SDK waits without limit. Here connecting may take half a
@@ -16,7 +13,7 @@ export function clientDefaults() {
     maxAttempts: attempts,
     requestHandler: {
       connectionTimeout: timeLimit(500),
-      requestTimeout: answerMilliseconds(),
+      requestTimeout: timeLimit(1_000),
       socketTimeout: timeLimit(1_000),
       throwOnRequestTimeout: true,
     },

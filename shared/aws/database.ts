@@ -15,8 +15,8 @@ import {
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { Unavailable } from "../errors.ts";
 import type { Index, Schema, Table } from "../table.ts";
-import { callDatabase, isThrottledStatement, nameOf } from "./database-client.ts";
-import { updateDirectly } from "./direct-update.ts";
+import { callDatabase, isThrottledStatement, nameOf, requestClient } from "./database-client.ts";
+import { updateOnce } from "./direct-update.ts";
 
 /** A primary key; all key attributes are strings. */
 export type Key = Readonly<Record<string, string>>;
@@ -309,8 +309,8 @@ export async function updateItem(
   update: Update,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const input = updateInput(table, key, update);
-  return ifConditionHolds(callDatabase((to) => updateDirectly(to, input, signal)));
+  const command = new UpdateItemCommand(updateInput(table, key, update));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
 /**
@@ -325,9 +325,24 @@ export async function updateAndReturn<Item>(
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item | undefined> {
-  const input = { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
-  const written = await unlessConditionFails(callDatabase((to) => updateDirectly(to, input, signal)));
+  const command = new UpdateItemCommand(updateAndReturnInput(table, key, update));
+  const written = await unlessConditionFails(callDatabase((to) => to.send(command, { abortSignal: signal })));
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
+}
+
+/**
+ * Changes an item as `updateAndReturn` does, in one attempt: for a write that has no condition by which a second attempt
+ * finds that the first one was executed.
+ * @throws {Unavailable} for anything else: it is unknown whether the item was changed.
+ */
+export async function updateAndReturnOnce<Item>(
+  table: Table,
+  key: Key,
+  update: Update,
+  schema: Schema<Item>,
+  signal: AbortSignal,
+): Promise<Item | undefined> {
+  return await updateOnce(requestClient(), updateAndReturnInput(table, key, update), schema, signal);
 }
 
 /**
@@ -371,6 +386,10 @@ function updateInput(
   { update, ...condition }: Pick<Update, "update"> & Partial<Condition>,
 ) {
   return { ...keyedInput(table, key, condition), UpdateExpression: update };
+}
+
+function updateAndReturnInput(table: Table, key: Key, update: Update) {
+  return { ...updateInput(table, key, update), ReturnValues: "UPDATED_NEW" } as const;
 }
 
 function conditionParts({ condition, names, values }: Partial<Condition>) {

@@ -1,65 +1,52 @@
 import {
-  ConditionalCheckFailedException,
   type DynamoDBClient,
   UpdateItemCommand,
   type UpdateItemCommandInput,
-  type UpdateItemCommandOutput,
 } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { getEndpointFromInstructions } from "@smithy/core/endpoints";
 import { HttpRequest } from "@smithy/core/protocols";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { answerMilliseconds } from "./clients.ts";
+import * as z from "zod/mini";
+import { Unavailable } from "../errors.ts";
+import type { Schema } from "../table.ts";
+import { failureOf } from "./clients.ts";
 import { timedCall } from "./dependency-times.ts";
 
-/** What a client's calls have in common. */
-interface Target {
-  readonly url: URL;
-  readonly signer: SignatureV4;
-}
-
-/** None for a client that makes one attempt: the program that uses it paces its calls by what it sees of each. */
-const targets = new WeakMap<DynamoDBClient, Promise<Target | undefined>>();
+const updated = z.object({ Attributes: z.record(z.string(), z.any()) });
+const refused = z.object({ __type: z.string() });
 
 /**
- * Makes the call that requests and deliveries make most, with a client's own connections, time limits, credentials and
- * signer, but without its stack of functions, which takes two thirds of the processor time of a call (decision 0004).
- * Unless DynamoDB updates the item or says that the condition does not hold, the client makes the call itself, with its
- * retries, its correction of the clock and its errors. Its attempts then wait for an answer for a third less, so that all
- * take no longer than its own three.
- * @param input without binary attributes, as is what is returned.
- * @throws what the client throws.
+ * Updates an item in one attempt, for a write that must not be made twice: signed and sent with a client's own
+ * connections, time limits, credentials and signer, but without its stack of functions (decision 0004).
+ * @param schema of the attributes that are returned.
+ * @returns undefined if the condition does not hold.
+ * @throws {Unavailable} for anything else: it is unknown whether the item was updated.
  */
-export async function updateDirectly(
+export async function updateOnce<Item>(
   client: DynamoDBClient,
   input: UpdateItemCommandInput,
+  schema: Schema<Item>,
   signal: AbortSignal,
-): Promise<Pick<UpdateItemCommandOutput, "Attributes">> {
-  const target = await targetOf(client).catch(() => undefined);
-  if (target === undefined) return await client.send(new UpdateItemCommand(input), { abortSignal: signal });
-  const answer = await timedCall("dynamodbMilliseconds", () =>
-    post(client, target, JSON.stringify(input), signal),
-  ).catch(() => undefined);
-  if (answer?.status === 200) return answer.body;
-  if (answer?.body.__type?.endsWith("#ConditionalCheckFailedException"))
-    throw new ConditionalCheckFailedException({ $metadata: {}, message: "The conditional request failed" });
-  return await client.send(new UpdateItemCommand(input), {
-    abortSignal: signal,
-    requestTimeout: (2 / 3) * answerMilliseconds(),
-  });
+): Promise<Item | undefined> {
+  try {
+    const { status, text } = await timedCall("dynamodbMilliseconds", () =>
+      post(client, JSON.stringify(input), signal),
+    );
+    const answer: unknown = JSON.parse(text);
+    if (status === 200) return schema.parse(unmarshall(updated.parse(answer).Attributes));
+    const name = refused.parse(answer).__type.replace(/^.*#/, "");
+    if (name === "ConditionalCheckFailedException") return undefined;
+    throw Object.assign(new Error(), { name });
+  } catch (error) {
+    throw new Unavailable("DynamoDB", error instanceof Error ? failureOf(error) : "unknown");
+  }
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Pick<UpdateItemCommandOutput, "Attributes"> & { readonly __type?: string };
-}
-
-async function post(
-  client: DynamoDBClient,
-  { url, signer }: Target,
-  body: string,
-  abortSignal: AbortSignal,
-): Promise<Answer> {
+async function post(client: DynamoDBClient, body: string, abortSignal: AbortSignal) {
   const { requestHandler, systemClockOffset } = client.config;
+  const target = await targetOf(client);
+  const { url, signer } = target;
   const request = new HttpRequest({
     method: "POST",
     protocol: url.protocol,
@@ -75,26 +62,47 @@ async function post(
     body,
   });
   const signed = await signer.sign(request, { signingDate: new Date(Date.now() + systemClockOffset) });
-  const { response } = await requestHandler.handle(HttpRequest.clone(signed), { abortSignal });
+  const send = () => requestHandler.handle(HttpRequest.clone(signed), { abortSignal });
+  const { response } = await send().catch((error: unknown) => {
+    if (target.isConnected && isReset(error)) return send();
+    throw error;
+  });
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
-  return { status: response.statusCode, body: JSON.parse(Buffer.concat(chunks).toString()) };
+  target.isConnected = true;
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
 }
 
-async function targetOf(client: DynamoDBClient): Promise<Target | undefined> {
-  let target = targets.get(client);
-  if (target === undefined) {
-    target = newTarget(client);
-    targets.set(client, target);
-    // Credentials may come later.
-    target.catch(() => targets.delete(client));
-  }
-  return await target;
+/**
+ * Whether a connection was gone when it was written to, as one that was kept while a function was frozen: DynamoDB has
+ * not read the request. A connection that ends without an answer to it has no `syscall`.
+ */
+function isReset(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "syscall" in error &&
+    "code" in error &&
+    (error.code === "ECONNRESET" || error.code === "EPIPE")
+  );
 }
 
-async function newTarget({ config }: DynamoDBClient): Promise<Target | undefined> {
-  if ((await config.maxAttempts()) === 1) return undefined;
-  const { url } = await getEndpointFromInstructions({}, UpdateItemCommand, { ...config });
-  const { credentials, region, sha256 } = config;
-  return { url, signer: new SignatureV4({ service: "dynamodb", credentials, region, sha256 }) };
+/** Where a client's calls go, and how they are signed. */
+interface Target {
+  readonly url: URL;
+  readonly signer: SignatureV4;
+  /** Whether there was an answer: there may be a kept connection. */
+  isConnected: boolean;
+}
+
+const targets = new WeakMap<DynamoDBClient, Target>();
+
+async function targetOf(client: DynamoDBClient): Promise<Target> {
+  const known = targets.get(client);
+  if (known !== undefined) return known;
+  const { url } = await getEndpointFromInstructions({}, UpdateItemCommand, { ...client.config });
+  const { credentials, region, sha256 } = client.config;
+  const signer = new SignatureV4({ service: "dynamodb", credentials, region, sha256 });
+  const target = { url, signer, isConnected: false };
+  targets.set(client, target);
+  return target;
 }

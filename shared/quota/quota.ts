@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItem, updateAndReturn, updateItem } from "../aws/database.ts";
+import { getItem, updateAndReturn, updateAndReturnOnce, updateItem } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
@@ -28,9 +28,10 @@ const attempts = 4;
  * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
  * In an open window this takes one conditional write; opening the next window takes a read and a second write. Windows
- * never go back: functions with slightly different clocks count into the later one. If the response to a write is lost,
- * the SDK retries it, and the request counts twice.
+ * never go back: functions with slightly different clocks count into the later one. Each write is made once: after a lost
+ * response the request is not known to be counted, and counts once or not at all.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
+ * @throws {Unavailable} if it is unknown whether the request was counted.
  */
 export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
@@ -40,7 +41,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
   // Hashed, because a client's name may be long or that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
-    updateAndReturn(quotas, key, { update, condition, names, values }, counts, signal);
+    updateAndReturnOnce(quotas, key, { update, condition, names, values }, counts, signal);
   const limits = { rate, quota, now };
 
   if (quota === 0) return overQuota(limits);

@@ -2,6 +2,9 @@ import { expect, test } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
 import { hashPassword } from "../../functions/profile/password.ts";
 import { replaceProfile } from "../../functions/profile/store.ts";
+import { getItem } from "../../shared/aws/database.ts";
+import { hashed } from "../../shared/hash.ts";
+import { quotas } from "../../shared/quota/table.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { authorizerContext, eventOf } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
@@ -37,6 +40,23 @@ test("a request that cannot be counted is answered without rate limit headers an
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ id }) => id === "NCS-010")).toHaveLength(1);
   expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
+});
+
+test("a request whose count is executed and loses its answer is served, and counted once", async () => {
+  const client = crypto.randomUUID();
+  const key = { caller: hashed(client) };
+  const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
+  const event = eventOf({
+    authorizer: authorizerContext({ client }),
+    pathParameters: { name: "QOS_E" },
+  });
+  await handler(event, plenty);
+  harness().tables.inject(({ operation }) => (operation === "UpdateItem" ? "lose" : "pass"));
+
+  const { statusCode } = await handler(event, plenty);
+
+  expect(statusCode).toBe(200);
+  expect(await getItem(quotas, key, AbortSignal.timeout(60_000))).toMatchObject({ dayCount: 2 });
 });
 
 test("a read about a subscriber that cannot be recorded is answered with 503 and without data", async () => {

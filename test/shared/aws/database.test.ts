@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { profiles } from "../../../functions/profile/tables.ts";
@@ -274,7 +275,20 @@ describe("a faulty DynamoDB", () => {
     expect(item).toEqual({ address: "a" });
   });
 
-  test("a call sends DynamoDB no user agent and no trace header, which take a sixth of its processor time", async () => {
+  test("each step that is taken from the SDK's stack is one that the SDK has", async () => {
+    const { leanClient } = await import("../../../shared/aws/database-client.ts");
+    const left = leanClient({}).middlewareStack.identify();
+
+    const removed = new DynamoDBClient({}).middlewareStack.identify().filter((step) => !left.includes(step));
+
+    expect(removed.map((step) => step.replace(/ - .*/, "")).sort()).toEqual([
+      "getUserAgentMiddleware",
+      "loggerMiddleware",
+      "recursionDetectionMiddleware",
+    ]);
+  });
+
+  test("a call sends DynamoDB no user agent and no trace header, which take a tenth of its processor time", async () => {
     let names: string[] = [];
     const { database } = await facing((request, response) => {
       names = Object.keys(request.headers);

@@ -2,9 +2,10 @@ import { createHash, createHmac } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { answerMilliseconds, clientDefaults } from "../../../shared/aws/clients.ts";
+import * as z from "zod";
+import { clientDefaults } from "../../../shared/aws/clients.ts";
 import { DependencyTimes, timeCalls } from "../../../shared/aws/dependency-times.ts";
-import { updateDirectly } from "../../../shared/aws/direct-update.ts";
+import { updateOnce } from "../../../shared/aws/direct-update.ts";
 import { countingServer } from "../../support/signed.ts";
 
 const secret = "a secret of nobody";
@@ -16,6 +17,7 @@ const input = {
   ReturnValues: "UPDATED_NEW",
 } as const;
 const updated = '{"Attributes":{"dayCount":{"N":"7"}}}';
+const counts = z.object({ dayCount: z.number() });
 const signal = AbortSignal.timeout(600_000);
 
 interface Received {
@@ -73,13 +75,14 @@ function signatureOf({ method, path, headers, body }: Received): string {
   return hmac(key, text).toString("hex");
 }
 
-test("a direct update asks for what the SDK asks for, signed, and returns what the SDK returns", async () => {
+const count = (client: DynamoDBClient) => updateOnce(client, input, counts, signal);
+
+test("an update in one attempt asks for what the SDK asks for, signed, and returns the attributes", async () => {
   const { client, received } = await clientOf(answering(200, updated));
 
-  const direct = await updateDirectly(client, input, signal);
-  const { Attributes } = await client.send(new UpdateItemCommand(input));
+  expect(await count(client)).toEqual({ dayCount: 7 });
+  await client.send(new UpdateItemCommand(input));
 
-  expect(direct).toEqual({ Attributes });
   const [ours, theirs] = received;
   if (ours === undefined || theirs === undefined) throw new Error("two requests are expected");
   expect(JSON.parse(ours.body)).toEqual(JSON.parse(theirs.body));
@@ -96,77 +99,115 @@ test("a direct update asks for what the SDK asks for, signed, and returns what t
   );
 });
 
-test("a direct update goes to DynamoDB of the region when no other address is set", async () => {
+test("an update in one attempt goes to DynamoDB of the region when no other address is set", async () => {
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "");
   const client = new DynamoDBClient(clientDefaults());
-  const handle = vi.fn(() => Promise.reject(Object.assign(new Error("seen"), { $fault: "client" })));
+  const handle = vi.fn(() => Promise.reject(new Error("seen")));
   Object.assign(client.config, { requestHandler: { handle } });
 
-  await expect(updateDirectly(client, input, signal)).rejects.toThrow("seen");
+  await expect(count(client)).rejects.toThrow("DynamoDB: Error");
 
-  const [[direct] = [], [sdk, options] = []] = handle.mock.calls as unknown[][];
+  const [[sent] = []] = handle.mock.calls as unknown[][];
   const address = { protocol: "https:", hostname: "dynamodb.eu-west-3.amazonaws.com", path: "/" };
-  expect(direct).toMatchObject({ ...address, port: undefined });
-  expect(sdk).toMatchObject(address);
-  // Its three attempts then take no longer than three do without a direct one.
-  expect(options).toMatchObject({ requestTimeout: (2 / 3) * answerMilliseconds() });
+  expect(sent).toMatchObject({ ...address, port: undefined });
 });
 
-test("an update is sent once, by the SDK, if its client is limited to one attempt", async () => {
-  const { received } = await clientOf(refusing("ThrottlingException"));
-  const client = new DynamoDBClient({ ...clientDefaults(), maxAttempts: 1 });
+const executed = answering(200, updated);
+const lost: RequestListener = (request) => void request.socket.destroy();
+const reset: RequestListener = (request) => void request.socket.resetAndDestroy();
+const cut: RequestListener = (_, response) => {
+  response.writeHead(200, { "content-length": "100" }).write('{"Attr', () => response.destroy());
+};
+const stalled: RequestListener = (_, response) => {
+  response.writeHead(200, { "content-length": "100" }).write('{"Attr');
+};
+const unanswered: RequestListener = () => {};
+const notCounted = (cause: string) => `DynamoDB: ${cause}`;
+// Which of the client's time limits is seen first.
+const tooLate = expect.stringMatching(/^DynamoDB: (?:TimeoutError|ETIMEDOUT|ECONNRESET)$/);
 
-  await expect(updateDirectly(client, input, signal)).rejects.toMatchObject({ name: "ThrottlingException" });
+/** What DynamoDB does with each request of an update, and how the update ends: nothing is sent again unless a row says so. */
+const scripts: readonly (readonly [script: string, readonly RequestListener[], end: unknown])[] = [
+  ["executes it", [executed], { dayCount: 7 }],
+  ["finds that the condition does not hold", [refusing("ConditionalCheckFailedException")], undefined],
+  ["executes it and closes the connection without an answer", [lost], notCounted("ECONNRESET")],
+  ["executes it and closes the connection within its answer", [cut], notCounted("ECONNRESET")],
+  ["executes it and stops within its answer", [stalled], tooLate],
+  ["executes it and never answers", [unanswered], tooLate],
+  ["executes it and answers half of the JSON", [answering(200, '{"Attributes":')], notCounted("SyntaxError")],
+  ["answers with a page of HTML", [answering(200, "<html>It works!</html>")], notCounted("SyntaxError")],
+  ["answers without attributes", [answering(200, "{}")], notCounted("$ZodError")],
+  ["answers with other attributes", [answering(200, '{"Attributes":{}}')], notCounted("ZodError")],
+  ["answers null", [answering(200, "null")], notCounted("$ZodError")],
+  ["refuses with a type that is no text", [answering(400, '{"__type":7}')], notCounted("$ZodError")],
+  ["refuses with null", [answering(400, "null")], notCounted("$ZodError")],
+  ["throttles", [refusing("ThrottlingException")], notCounted("ThrottlingException")],
+  [
+    "throttles for the provisioned throughput",
+    [refusing("ProvisionedThroughputExceededException")],
+    notCounted("ProvisionedThroughputExceededException"),
+  ],
+  ["denies access", [refusing("AccessDeniedException")], notCounted("AccessDeniedException")],
+  ["fails with 500", [answering(500, '{"__type":"InternalServerError"}')], notCounted("InternalServerError")],
+  ["fails with 503 and no body", [answering(503, "")], notCounted("SyntaxError")],
+  ["resets a new connection", [reset], notCounted("ECONNRESET")],
+];
+const onKeptConnections: typeof scripts = [
+  ["has reset the kept connection", [reset, executed], { dayCount: 7 }],
+  ["has reset two kept connections", [reset, reset], notCounted("ECONNRESET")],
+  ["resets, and then closes without an answer", [reset, lost], notCounted("ECONNRESET")],
+  ["executes it and closes the kept connection without an answer", [lost], notCounted("ECONNRESET")],
+];
 
+const endOf = (update: Promise<unknown>) => update.catch((error: Error) => error.message);
+
+test.each(scripts)("an update ends as its one attempt does when DynamoDB %s", async (_, script, end) => {
+  vi.stubEnv("DEADLINE_FACTOR", "1");
+  const { client, received } = await clientOf(...script, executed);
+
+  expect(await endOf(count(client))).toEqual(end);
   expect(received).toHaveLength(1);
 });
 
-test.each<[fault: string, RequestListener]>([
-  ["answers 500", answering(500, '{"__type":"InternalServerError"}')],
-  ["answers half a body", answering(200, '{"Attributes":')],
-  ["throttles", refusing("ThrottlingException")],
-  ["closes the connection", (request) => void request.socket.destroy()],
-])("the SDK makes the call when DynamoDB first %s", async (_, fault) => {
-  const { client, received } = await clientOf(fault, answering(200, updated));
+test.each(onKeptConnections)(
+  "an update is sent again only after a reset when DynamoDB %s",
+  async (_, script, end) => {
+    const { client, received } = await clientOf(executed, ...script, executed);
+    await count(client);
 
-  expect(await updateDirectly(client, input, signal)).toMatchObject({ Attributes: { dayCount: { N: "7" } } });
-  expect(received).toHaveLength(2);
+    expect(await endOf(count(client))).toEqual(end);
+    expect(received).toHaveLength(1 + script.length);
+  },
+);
+
+test("an update is not counted when no server listens", async () => {
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9");
+
+  expect(await endOf(count(new DynamoDBClient(clientDefaults())))).toBe(notCounted("ECONNREFUSED"));
 });
 
-test("an update whose condition does not hold is refused after one call", async () => {
-  const { client, received } = await clientOf(refusing("ConditionalCheckFailedException"));
-
-  await expect(updateDirectly(client, input, signal)).rejects.toMatchObject({
-    name: "ConditionalCheckFailedException",
-    $fault: "client",
-  });
-  expect(received).toHaveLength(1);
-});
-
-test("updates are signed with DynamoDB's time after one was refused because this machine's is an hour late", async () => {
+test("an update is signed with the time that the SDK has found DynamoDB's to be", async () => {
+  const hourMilliseconds = 3_600_000;
   const checked: RequestListener = (request, response) => {
-    const now = new Date(Date.now() + 3_600_000);
+    const now = new Date(Date.now() + hourMilliseconds);
     const [, date, time] = /^(\d{8}T\d\d)(\d\d)/.exec(String(request.headers["x-amz-date"])) ?? [];
     const isLate = `${date}${time}` < now.toISOString().replace(/[-:]/g, "").slice(0, 11);
     response.setHeader("date", now.toUTCString());
-    (isLate ? refusing("InvalidSignatureException") : answering(200, updated))(request, response);
+    (isLate ? refusing("InvalidSignatureException") : executed)(request, response);
   };
-  const { client, received } = await clientOf(checked);
+  const { client } = await clientOf(checked);
 
-  await updateDirectly(client, input, signal);
-  const first = received.length;
-  await updateDirectly(client, input, signal);
-
-  expect(first).toBe(3);
-  expect(received).toHaveLength(4);
+  expect(await endOf(count(client))).toBe(notCounted("InvalidSignatureException"));
+  await client.send(new UpdateItemCommand(input));
+  expect(await count(client)).toEqual({ dayCount: 7 });
 });
 
-test("a direct update ends with its signal, and counts as time of DynamoDB", async () => {
-  const { client } = await clientOf(() => {});
+test("an update ends with its signal, and counts as time of DynamoDB", async () => {
   const times = new DependencyTimes();
+  const { client } = await clientOf(unanswered);
 
-  const update = timeCalls(times, () => updateDirectly(client, input, AbortSignal.timeout(300)));
+  const update = timeCalls(times, () => updateOnce(client, input, counts, AbortSignal.timeout(300)));
 
-  await expect(update).rejects.toThrow();
-  expect(times.fields().dynamodbMilliseconds).toBeGreaterThanOrEqual(290);
+  expect(await endOf(update)).toBe(notCounted("AbortError"));
+  expect(times.fields().dynamodbMilliseconds).toBeGreaterThan(0);
 });
