@@ -48,7 +48,7 @@ export async function acceptJob(
   const inTime = AbortSignal.any([signal, storing]);
   try {
     const acceptance = await storeOrJoin(job, pendingLimit, ports, inTime);
-    if (acceptance !== "stored") return acceptance;
+    if (acceptance !== "accepted") return acceptance;
   } catch (error) {
     // The time limit also ends a pause between two calls.
     if (!(error instanceof Unavailable) && !inTime.aborted) throw error;
@@ -81,22 +81,16 @@ async function storeOrJoin(
   pendingLimit: number,
   { jobs, clock }: AcceptPorts,
   signal: AbortSignal,
-): Promise<"stored" | Exclude<Acceptance, "withdrawn" | "unknown">> {
+): Promise<Exclude<Acceptance, "withdrawn" | "unknown">> {
   let replaces: Job | undefined;
   for (;;) {
     const hasPlace = await jobs.reservePlace(job, pendingLimit, signal);
-    if (hasPlace && (await jobs.store(job, replaces, signal))) return "stored";
-    const found = await jobs.read(job.operationId, signal);
-    replaces = found?.state === "withdrawn" ? found : undefined;
-    if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) {
-      if (hasPlace) continue;
-      if (pendingLimit > 0 && (await jobs.releaseEnded(job.caller, clock.now(), signal)) > 0) continue;
-      return "full";
-    }
-    // This request stored the job, but the response was lost.
-    if (found.intake === job.intake) return "stored";
-    if (found.requestHash !== job.requestHash) return "conflict";
-    if (found.state !== "pending" || (await jobs.promise(found, signal))) return "joined";
+    if (hasPlace && (await jobs.store(job, replaces, signal))) return "accepted";
+    const holder = await holderOf(job, jobs, signal);
+    if ("acceptance" in holder) return holder.acceptance;
+    replaces = holder.replaces;
+    if (hasPlace) continue;
+    if (pendingLimit === 0 || (await jobs.releaseEnded(job.caller, clock.now(), signal)) === 0) return "full";
   }
 }
 
@@ -109,17 +103,37 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
   try {
     for (;;) {
       if (await jobs.withdraw(job, replaces, signal)) return "withdrawn";
-      const found = await jobs.read(job.operationId, signal);
-      replaces = found?.state === "withdrawn" ? found : undefined;
-      if (found === undefined || replaces !== undefined || isForgotten(found, job.requestedAt)) continue;
-      if (found.intake === job.intake) return "accepted";
-      if (found.requestHash !== job.requestHash) return "conflict";
-      if (found.state !== "pending" || (await jobs.promise(found, signal))) return "joined";
+      const holder = await holderOf(job, jobs, signal);
+      if ("acceptance" in holder) return holder.acceptance;
+      replaces = holder.replaces;
     }
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     log("DEPENDENCY_FAILED", { operationId: job.operationId, cause: error.message });
     return "unknown";
+  }
+}
+
+/**
+ * Whose the id of a job is, after a write of it that was refused or whose response was lost: that of the job itself
+ * (`accepted`), of another request's job, or free, but for a withdrawn job that a write replaces. Another request's job
+ * is promised to this one if it is the same.
+ */
+async function holderOf(
+  job: Job,
+  jobs: Pick<Ports["jobs"], "read" | "promise">,
+  signal: AbortSignal,
+): Promise<
+  { readonly acceptance: "accepted" | "joined" | "conflict" } | { readonly replaces: Job | undefined }
+> {
+  for (;;) {
+    const found = await jobs.read(job.operationId, signal);
+    if (found?.state === "withdrawn") return { replaces: found };
+    if (found === undefined || isForgotten(found, job.requestedAt)) return { replaces: undefined };
+    if (found.intake === job.intake) return { acceptance: "accepted" };
+    if (found.requestHash !== job.requestHash) return { acceptance: "conflict" };
+    if (found.state !== "pending" || (await jobs.promise(found, signal))) return { acceptance: "joined" };
+    // It was withdrawn meanwhile.
   }
 }
 
