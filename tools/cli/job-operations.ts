@@ -171,15 +171,9 @@ export async function releaseJob(operationId: string): Promise<boolean> {
   for (;;) {
     const found = await jobStore.read(operationId, deadline());
     if (found === undefined || found.state !== "pending") return false;
-    const leaseId = crypto.randomUUID();
     const now = Math.max(Date.now(), found.notBefore ?? 0);
-    const isLeased = await jobStore.acquireLease(
-      found,
-      { id: leaseId, mode: found.mode, now, until: now, isAttempt: false },
-      deadline(),
-    );
     const end = { outcome: "failed", reason: "released by an operator" } as const;
-    if (isLeased && (await jobStore.finish(found, leaseId, end, deadline()))) return true;
+    if (await jobStore.endWithoutAttempt(found, crypto.randomUUID(), end, now, deadline())) return true;
   }
 }
 

@@ -2,10 +2,10 @@ import { causeOf } from "../../../shared/aws/log.ts";
 import type { Count } from "../../../shared/aws/metrics.ts";
 import { Unavailable } from "../../../shared/errors.ts";
 import type { Verdict } from "../../../shared/sqs/worker.ts";
+import { reportEnd } from "./end-job.ts";
 import { ignoreUnavailable } from "./ignore-unavailable.ts";
 import type { LastAttempt, PendingJob } from "./job.ts";
 import type { WorkerPorts } from "./ports.ts";
-import { reportEnd } from "./report-end.ts";
 import {
   type AttemptResult,
   attemptMilliseconds,
@@ -31,9 +31,7 @@ export const recordMilliseconds = 4_000;
 class LeaseLost extends Error {}
 
 /** Another worker holds the lease and may soon reschedule the job. */
-const retryAfterLease: Verdict = { retryInSeconds: maxPermitWaitSeconds };
-
-type Finish = Extract<Step, { kind: "finish" }>;
+export const retryAfterLease: Verdict = { retryInSeconds: maxPermitWaitSeconds };
 
 /**
  * An attempt at a pending job, under a lease of its own: from the first call on, other attempts have lost the job; a
@@ -54,16 +52,11 @@ export class Attempt {
     this.#signal = signal;
   }
 
-  /** Sends nothing, and ends the job. */
-  async endJob(step: Finish, now: number): Promise<Verdict> {
-    const isOurs = await this.#acquireLease({ mode: this.#job.mode }, false, now);
-    return isOurs ? await this.#end(this.#job, step) : retryAfterLease;
-  }
-
   /** Sends the answer or the failure to the sink's host, and records the result. */
   async send(sending: Sending, host: string): Promise<Verdict> {
     const at = this.#ports.clock.now();
-    if (!(await this.#acquireLease(sending, true, at))) return retryAfterLease;
+    const lease = { ...sending, id: this.leaseId, now: at, until: at + leaseMilliseconds };
+    if (!(await this.#ports.jobs.acquireLease(this.#job, lease, this.#signal))) return retryAfterLease;
     const number = this.#job.attempts + 1;
     const lastAttempt = { number, at };
     const begun = {
@@ -76,11 +69,6 @@ export class Attempt {
     const result = await this.#post(begun, host);
     if (result === "lease lost") return retryAfterLease;
     return await this.#record(begun, await this.#stepAfter(begun, result, host), result);
-  }
-
-  #acquireLease(sending: Sending, isAttempt: boolean, now: number): Promise<boolean> {
-    const lease = { ...sending, id: this.leaseId, now, until: now + leaseMilliseconds, isAttempt };
-    return this.#ports.jobs.acquireLease(this.#job, lease, this.#signal);
   }
 
   /** That an answer cannot be computed is a result, too. */
@@ -143,21 +131,17 @@ export class Attempt {
       ...firstAttempt(job),
     ]);
     const lastAttempt = { ...job.lastAttempt, outcome, status };
-    if (step.kind === "finish") return await this.#end(job, { ...step, lastAttempt });
+    const deadline = clock.deadline(recordMilliseconds);
+    if (step.kind === "finish") {
+      const { kind: _, ...end } = step;
+      if (!(await jobs.finish(job, this.leaseId, { ...end, lastAttempt }, deadline))) return retryAfterLease;
+      reportEnd(job, end, this.#ports);
+      return "ack";
+    }
     const { kind: _, inSeconds, ...next } = step;
     const retry = { ...next, notBefore: clock.now() + inSeconds * 1_000, lastAttempt };
-    const deadline = clock.deadline(recordMilliseconds);
     const isOurs = await jobs.scheduleRetry(operationId, this.leaseId, retry, deadline);
     return isOurs ? { retryInSeconds: inSeconds } : retryAfterLease;
-  }
-
-  /** Ends the job before the verdict on its message is returned. */
-  async #end(job: PendingJob, step: Finish & { readonly lastAttempt?: LastAttempt }): Promise<Verdict> {
-    const { jobs, clock } = this.#ports;
-    const isOurs = await jobs.finish(job, this.leaseId, step, clock.deadline(recordMilliseconds));
-    if (!isOurs) return retryAfterLease;
-    reportEnd(job, step, this.#ports);
-    return "ack";
   }
 }
 

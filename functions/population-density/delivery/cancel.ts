@@ -1,6 +1,6 @@
+import { reportEnd } from "./end-job.ts";
 import { cancelledByCaller, type Job } from "./job.ts";
 import type { Ports } from "./ports.ts";
-import { reportEnd } from "./report-end.ts";
 
 type CancelPorts = Pick<Ports, "log"> & { readonly jobs: Pick<Ports["jobs"], "cancel" | "read"> };
 

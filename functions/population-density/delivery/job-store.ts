@@ -21,7 +21,7 @@ import {
   pendingShards,
   retentionSeconds,
 } from "./job.ts";
-import type { JobStore, PendingEntry, WaitingEntry } from "./ports.ts";
+import type { JobEnd, JobStore, PendingEntry, WaitingEntry } from "./ports.ts";
 import { densityJobs } from "./tables.ts";
 
 const names = { "#state": "state" };
@@ -35,6 +35,15 @@ function holdsLease(leaseId: string): Condition {
     condition: `${isPending.condition} AND #lease = :lease`,
     names: { ...names, "#lease": "lease" },
     values: { ...isPending.values, ":lease": leaseId },
+  };
+}
+
+/** A job that has not ended, has not changed since it was read, and is under no lease. */
+function isFreeAt(now: number, { attempts, possiblyDelivered }: Job) {
+  return {
+    condition:
+      "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)",
+    values: { ...isPending.values, ":before": attempts, ":possibly": possiblyDelivered, ":now": now },
   };
 }
 
@@ -169,20 +178,19 @@ export const jobStore: JobStore = {
   waitingFor: (host, signal) =>
     queryFirst(densityJobs, "waiting", host, waitingEntriesRead, waitingEntry, signal),
 
-  acquireLease({ operationId, attempts, possiblyDelivered }, lease, signal) {
-    const { id, mode, failureCause, now, until, isAttempt } = lease;
-    const isFree =
-      "attempts = :before AND possiblyDelivered = :possibly AND (attribute_not_exists(notBefore) OR notBefore <= :now)";
+  acquireLease(job, { id, mode, failureCause, now, until }, signal) {
+    const { condition: isFree, values } = isFreeAt(now, job);
     // If the response is lost and the call is repeated, the attempt counts once.
     const condition = {
       condition: `${isPending.condition} AND (lease = :lease OR (${isFree}))`,
       names,
-      values: { ...isPending.values, ":before": attempts, ":possibly": possiblyDelivered, ":now": now },
+      values,
     };
-    const number = attempts + 1;
-    const lastAttempt = isAttempt ? { number, at: now } : undefined;
+    const number = job.attempts + 1;
+    const lastAttempt = { number, at: now };
     const set = { lease: id, mode, failureCause, notBefore: until, attempts: number, lastAttempt };
-    return update(operationId, condition, { set, setOnce: { startedAt: now }, remove: ["waitsFor"] }, signal);
+    const changes = { set, setOnce: { startedAt: now }, remove: ["waitsFor"] };
+    return update(job.operationId, condition, changes, signal);
   },
 
   markPossiblyDelivered: (operationId, leaseId, signal) =>
@@ -193,16 +201,13 @@ export const jobStore: JobStore = {
     return update(operationId, holdsLease(leaseId), { set }, signal);
   },
 
-  async finish(finished, leaseId, { outcome, reason, lastAttempt }, signal) {
-    const { operationId } = finished;
-    const set = { state: outcome, reason, lastAttempt: lastAttempt && present(lastAttempt) };
-    if (!(await update(operationId, holdsLease(leaseId), { set, remove: erased }, signal))) {
-      const found = await getItem(densityJobs, { operationId }, signal);
-      // Otherwise an earlier try of this call ended it, and its response was lost.
-      if (found?.lease !== leaseId || found.state !== outcome) return false;
-    }
-    await releasePlace(finished, hasPlace, signal);
-    return true;
+  finish: (finished, leaseId, { lastAttempt, ...end }, signal) =>
+    endJob(finished, holdsLease(leaseId), leaseId, { ...end, lastAttempt: present(lastAttempt) }, signal),
+
+  endWithoutAttempt(job, endId, { outcome, reason }, now, signal) {
+    const { condition: isFree, values } = isFreeAt(now, job);
+    const condition = { condition: `${isPending.condition} AND ${isFree}`, names, values };
+    return endJob(job, condition, endId, { outcome, reason }, signal);
   },
 
   async cancel(cancelled, signal) {
@@ -218,6 +223,28 @@ export const jobStore: JobStore = {
     return entries.sort((one, other) => one.pendingSince.localeCompare(other.pendingSince));
   },
 };
+
+/**
+ * Ends a job if a condition holds, then releases its place.
+ * @param leaseId is recorded, so that a repetition of the call finds that it ended the job.
+ */
+async function endJob(
+  job: Pick<Job, "operationId" | "caller">,
+  condition: Condition,
+  leaseId: string,
+  { outcome, reason, lastAttempt }: JobEnd & { readonly lastAttempt?: LastAttempt },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { operationId } = job;
+  const set = { state: outcome, reason, lease: leaseId, lastAttempt };
+  if (!(await update(operationId, condition, { set, remove: erased }, signal))) {
+    const found = await getItem(densityJobs, { operationId }, signal);
+    // Otherwise an earlier try of this call ended it, and its response was lost.
+    if (found?.lease !== leaseId || found.state !== outcome) return false;
+  }
+  await releasePlace(job, hasPlace, signal);
+  return true;
+}
 
 /** The attributes that a job loses when it ends. */
 const erased = ["notBefore", "waitsFor", "sink", "accessToken", "pendingSince", "pendingShard"];

@@ -101,20 +101,19 @@ export interface JobStore {
     },
     signal: AbortSignal,
   ): Promise<boolean>;
-  /**
-   * Ends a job, then releases its place; if that fails, `releaseEnded` will. `false` if the lease was lost.
-   * @param end includes the last attempt, unless the job ends without one.
-   */
+  /** Ends a job after an attempt, then releases its place; if that fails, `releaseEnded` will. `false` if the lease was lost. */
   finish(
     job: Pick<Job, "operationId" | "caller">,
     leaseId: string,
-    end: {
-      readonly outcome: Outcome;
-      readonly reason: string;
-      readonly lastAttempt?: LastAttempt | undefined;
-    },
+    end: JobEnd & { readonly lastAttempt: LastAttempt },
     signal: AbortSignal,
   ): Promise<boolean>;
+  /**
+   * Ends a job with nothing sent, then releases its place as `finish` does.
+   * @param job as it was read; `false` if it has changed since, or an attempt is under way.
+   * @param endId unique for this end: an attempt that was under way until now has lost its lease.
+   */
+  endWithoutAttempt(job: Job, endId: string, end: JobEnd, now: number, signal: AbortSignal): Promise<boolean>;
   /**
    * Cancels a pending job for its caller, even while it is leased, then releases its place as `finish` does.
    * @returns `false` if it has ended or does not exist.
@@ -124,14 +123,19 @@ export interface JobStore {
   pending(signal: AbortSignal): Promise<readonly PendingEntry[]>;
 }
 
+/** How a job ends. */
+export interface JobEnd {
+  readonly outcome: Outcome;
+  /** For operators. */
+  readonly reason: string;
+}
+
 /** The right to make an attempt. */
 export interface Lease extends Sending {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly now: number;
   readonly until: number;
-  /** Whether an attempt begins; otherwise the job only ends. */
-  readonly isAttempt: boolean;
 }
 
 /** An entry of the index of pending jobs. */

@@ -1,7 +1,7 @@
 import { logFault } from "../../../shared/aws/log.ts";
+import { endWithoutAttempt } from "./end-job.ts";
 import { deadlineOf } from "./job.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
-import { reportEnd } from "./report-end.ts";
 import { workerWaitMilliseconds } from "./waits.ts";
 
 /** The message of a younger job may still be on its way into the queue. */
@@ -98,22 +98,10 @@ async function queue({ operationId }: PendingEntry, ports: SweepPorts, signal: A
 
 /** Ends a job that has expired without an outcome: nothing more will be sent to its sink. */
 async function expire({ operationId }: PendingEntry, ports: SweepPorts, signal: AbortSignal): Promise<void> {
-  const { jobs, clock, newId } = ports;
   await logFailure(ports, async () => {
-    const job = await jobs.read(operationId, signal);
-    if (job === undefined || job.state !== "pending") return;
-    const now = clock.now();
-    const leaseId = newId();
-    if (
-      !(await jobs.acquireLease(
-        job,
-        { id: leaseId, mode: job.mode, now, until: now, isAttempt: false },
-        signal,
-      ))
-    )
-      return;
-    const end = { kind: "finish", outcome: "failed", reason: "expired" } as const;
-    if (await jobs.finish(job, leaseId, end, signal)) reportEnd(job, end, ports);
+    const job = await ports.jobs.read(operationId, signal);
+    if (job?.state !== "pending") return;
+    await endWithoutAttempt(job, { outcome: "failed", reason: "expired" }, ports, signal);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Verdict } from "../../../shared/sqs/worker.ts";
-import { Attempt, leaseMilliseconds } from "./attempt.ts";
+import { Attempt, leaseMilliseconds, retryAfterLease } from "./attempt.ts";
+import { endWithoutAttempt } from "./end-job.ts";
 import { ignoreUnavailable } from "./ignore-unavailable.ts";
 import type { Job, PendingJob } from "./job.ts";
 import { messageState } from "./message-state.ts";
@@ -119,9 +120,12 @@ class Worker {
     if (sink === undefined) throw new Error("a pending job without a sink");
     const job = { ...found, sink };
 
-    const attempt = new Attempt(job, this.#ports, this.#signal);
     const next = nextAttempt(job, { now, schedule });
-    if ("kind" in next) return { verdict: await attempt.endJob(next, now) };
+    if ("kind" in next) {
+      const isOurs = await endWithoutAttempt(job, next, this.#ports, this.#signal);
+      return { verdict: isOurs ? "ack" : retryAfterLease };
+    }
+    const attempt = new Attempt(job, this.#ports, this.#signal);
     const host = sinks.hostOf(sink);
     const { caller, requestedAt } = job;
     const since = job.notBefore ?? requestedAt;

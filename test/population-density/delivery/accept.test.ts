@@ -138,9 +138,9 @@ describe("a request that is sent again with its idempotency key", () => {
     const again = newJob({ ...order, now: new Date() });
     expect(await accept(again)).toBe("joined");
     expect(await storedJob(first.operationId)).toMatchObject({ intake: first.intake });
-    const lease = { id: "l", mode: "answer", now: Date.now(), until: Date.now(), isAttempt: true } as const;
-    await jobStore.acquireLease(first, lease, signal());
-    await jobStore.finish(first, "l", { outcome: "failed", reason: "a" }, signal());
+    const joined = (await jobStore.read(first.operationId, signal())) ?? first;
+    const end = { outcome: "failed", reason: "a" } as const;
+    expect(await jobStore.endWithoutAttempt(joined, "end", end, Date.now(), signal())).toBe(true);
     expect(await accept(newJob({ ...order, now: new Date() }))).toBe("accepted");
     expect(await storedJob(first.operationId)).toMatchObject({ state: "pending", attempts: 0 });
   });

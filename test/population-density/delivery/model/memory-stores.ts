@@ -4,10 +4,10 @@ import {
   isPlaceFree,
   type Job,
   type LastAttempt,
-  type Outcome,
 } from "../../../../functions/population-density/delivery/job.ts";
 import type { Permit } from "../../../../functions/population-density/delivery/permit-rules.ts";
 import type {
+  JobEnd,
   Lease,
   PendingEntry,
   WaitingEntry,
@@ -124,14 +124,10 @@ export class MemoryJobs {
     }));
   }
 
-  acquireLease(job: Job, { id, now, until, isAttempt, ...sending }: Lease): boolean {
+  acquireLease(job: Job, { id, now, until, ...sending }: Lease): boolean {
     const found = this.jobs.get(job.operationId);
     if (found?.state !== "pending") return false;
-    const isFree =
-      found.attempts === job.attempts &&
-      found.possiblyDelivered === job.possiblyDelivered &&
-      (found.notBefore === undefined || found.notBefore <= now);
-    if (!isFree && found.lease !== id) return false;
+    if (!isFreeAt(now, found, job) && found.lease !== id) return false;
     const { waitsFor: _, ...left } = found;
     this.jobs.set(job.operationId, {
       ...left,
@@ -140,7 +136,7 @@ export class MemoryJobs {
       notBefore: until,
       attempts: job.attempts + 1,
       startedAt: found.startedAt ?? now,
-      ...(isAttempt ? { lastAttempt: { number: job.attempts + 1, at: now } } : {}),
+      lastAttempt: { number: job.attempts + 1, at: now },
     });
     return true;
   }
@@ -160,21 +156,20 @@ export class MemoryJobs {
   finish(
     { operationId }: Pick<Job, "operationId" | "caller">,
     leaseId: string,
-    {
-      outcome,
-      reason,
-      lastAttempt,
-    }: { outcome: Outcome; reason: string; lastAttempt?: LastAttempt | undefined },
+    { outcome, reason, lastAttempt }: JobEnd & { lastAttempt: LastAttempt },
   ): boolean {
     const found = this.jobs.get(operationId);
     if (found?.lease !== leaseId) return false;
     if (found.state !== "pending") return found.state === outcome;
-    this.jobs.set(operationId, {
-      ...erased(found),
-      state: outcome,
-      reason,
-      ...(lastAttempt === undefined ? {} : { lastAttempt }),
-    });
+    this.jobs.set(operationId, { ...erased(found), state: outcome, reason, lastAttempt });
+    return true;
+  }
+
+  endWithoutAttempt(job: Job, endId: string, { outcome, reason }: JobEnd, now: number): boolean {
+    const found = this.jobs.get(job.operationId);
+    if (found?.state !== "pending") return found?.lease === endId && found.state === outcome;
+    if (!isFreeAt(now, found, job)) return false;
+    this.jobs.set(job.operationId, { ...erased(found), state: outcome, reason, lease: endId });
     return true;
   }
 
@@ -223,6 +218,14 @@ function erased({
   ...left
 }: Job): Job {
   return left;
+}
+
+function isFreeAt(now: number, found: Job, read: Job): boolean {
+  return (
+    found.attempts === read.attempts &&
+    found.possiblyDelivered === read.possiblyDelivered &&
+    (found.notBefore === undefined || found.notBefore <= now)
+  );
 }
 
 function isUnchanged(found: Job, replaces: Job | undefined): boolean {
@@ -292,6 +295,8 @@ export function portsOf(
       scheduleRetry: (id, leaseId, retry) =>
         call("scheduleRetry", () => jobs.scheduleRetry(id, leaseId, retry)),
       finish: (job, leaseId, end) => call("finish", () => jobs.finish(job, leaseId, end)),
+      endWithoutAttempt: (job, endId, end, now) =>
+        call("endWithoutAttempt", () => jobs.endWithoutAttempt(job, endId, end, now)),
       cancel: (job) => call("cancel", () => jobs.cancel(job)),
       pending: () => call("pending", () => jobs.pending()),
     },

@@ -213,6 +213,7 @@ class Model {
         waitingFor: (host) => call("waitingFor", () => this.#asShown(host, () => jobs.waitingFor(host))),
         withdraw: (job, ...rest) => ending(job, stores.jobs.withdraw(job, ...rest), job.requestedAt),
         finish: (job, ...rest) => ending(job, stores.jobs.finish(job, ...rest)),
+        endWithoutAttempt: (job, ...rest) => ending(job, stores.jobs.endWithoutAttempt(job, ...rest)),
         cancel: (job, ...rest) => ending(job, stores.jobs.cancel(job, ...rest)),
       },
       permits: {
