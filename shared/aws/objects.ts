@@ -1,13 +1,6 @@
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
+import { Readable } from "node:stream";
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
 import { bucketVariable, resourceName } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
@@ -15,7 +8,7 @@ import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
 /** The time-out of one call, whose object or part has several megabytes. */
 const callMilliseconds = 60_000;
 
-/** S3 responds to an upload of `partBytes` once it has received all of it. */
+/** S3 responds to a part once it has received all of it. */
 const responseMilliseconds = 20_000;
 
 /** Calls are retried for about a minute, because no caller is waiting. */
@@ -23,10 +16,7 @@ const attempts = 8;
 
 let client: S3Client | undefined;
 
-/** @throws {Unavailable} if S3 did not answer; any other error is a bug in this code. */
-async function call<Output>(
-  run: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<Output>,
-): Promise<Output> {
+function connected(): S3Client {
   client ??= new S3Client({
     maxAttempts: attempts,
     requestHandler: {
@@ -38,8 +28,15 @@ async function call<Output>(
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
+  return client;
+}
+
+/** @throws {Unavailable} if S3 did not answer; any other error is a bug in this code. */
+async function call<Output>(
+  run: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<Output>,
+): Promise<Output> {
   try {
-    return await run(client, { abortSignal: AbortSignal.timeout(callMilliseconds) });
+    return await run(connected(), { abortSignal: AbortSignal.timeout(callMilliseconds) });
   } catch (error) {
     if (!isRetryable(error)) throw error;
     throw new Unavailable("S3", failureOf(error));
@@ -124,51 +121,25 @@ export async function* keysOf(prefix: string): AsyncGenerator<string> {
 }
 
 /** S3 accepts parts of at least 5 MiB, except for the last one, and at most 10,000 of them. */
-const partBytes = 16 * 2 ** 20;
+const partBytes = 8 * 2 ** 20;
+
+/** One part is sent while the next one is made. */
+const partsAtOnce = 2;
 
 /**
- * Writes an object of any size, with two parts in memory. The object appears only when all of it has been written.
- * @returns its size in bytes.
+ * Writes an object of any size, with `partsAtOnce` and the next one in memory. The object appears only when all of it
+ * has been written; each part has the time limit of a call. A source that fails leaves neither an object nor parts.
+ * @param pieces may use their memory again.
  */
-export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Promise<number> {
-  const object = { Bucket: bucket(), Key: key };
-  const { UploadId } = await call((to, options) =>
-    to.send(new CreateMultipartUploadCommand(object), options),
-  );
-  const upload = { ...object, UploadId };
-  try {
-    const parts: { ETag: string | undefined; PartNumber: number }[] = [];
-    let size = 0;
-    for (const Body of partsOf(pieces)) {
-      const command = new UploadPartCommand({ ...upload, PartNumber: parts.length + 1, Body });
-      const { ETag } = await call((to, options) => to.send(command, options));
-      parts.push({ ETag, PartNumber: parts.length + 1 });
-      size += Body.length;
-    }
-    const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
-    await call((to, options) => to.send(command, options));
-    return size;
-  } catch (error) {
-    await call((to, options) => to.send(new AbortMultipartUploadCommand(upload), options));
-    throw error;
-  }
+export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Promise<void> {
+  // An upload sends its commands without time limits.
+  const client = Object.create(connected(), {
+    send: { value: (command: PutObjectCommand) => call((to, options) => to.send(command, options)) },
+  });
+  const params = { Bucket: bucket(), Key: key, Body: Readable.from(copiesOf(pieces)) };
+  await new Upload({ client, params, partSize: partBytes, queueSize: partsAtOnce }).done();
 }
 
-/** Divides the bytes into parts as S3 accepts them; at least one. */
-function* partsOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
-  let part = Buffer.allocUnsafe(partBytes);
-  let filled = 0;
-  for (const piece of pieces) {
-    for (let at = 0; at < piece.length; ) {
-      const length = Math.min(piece.length - at, partBytes - filled);
-      part.set(piece.subarray(at, at + length), filled);
-      at += length;
-      filled += length;
-      if (filled < partBytes) continue;
-      yield part;
-      part = Buffer.allocUnsafe(partBytes);
-      filled = 0;
-    }
-  }
-  yield part.subarray(0, filled);
+function* copiesOf(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  for (const piece of pieces) yield new Uint8Array(piece);
 }

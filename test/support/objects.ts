@@ -15,12 +15,20 @@ export interface TestBucket {
   readonly get: (key: string) => Promise<string>;
   /** As S3 lists them. */
   readonly list: (prefix: string) => Promise<readonly { readonly Key: string; readonly Size: number }[]>;
+  /** How many uploads of parts were begun and neither completed nor aborted. */
+  readonly openUploads: () => number;
   readonly close: () => Promise<void>;
 }
 
 /** Starts an embedded S3 with one empty bucket. */
 export async function startBucket(): Promise<TestBucket> {
   const app = buildApp({ logger: false });
+  let openUploads = 0;
+  app.addHook("onSend", async ({ method, query }, { statusCode }) => {
+    const names = statusCode < 300 ? Object.keys(query as object) : [];
+    if (method === "POST" && names.includes("uploads")) openUploads++;
+    if (["POST", "DELETE"].includes(method) && names.includes("uploadId")) openUploads--;
+  });
   const endpoint = await app.listen({ host: "127.0.0.1", port: 0 });
   const name = "density-import";
   Object.assign(process.env, { AWS_ENDPOINT_URL_S3: endpoint, [bucketVariable]: name });
@@ -42,6 +50,7 @@ export async function startBucket(): Promise<TestBucket> {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: name, Prefix: prefix }));
       return Contents.map(({ Key = "", Size = 0 }) => ({ Key, Size }));
     },
+    openUploads: () => openUploads,
     close: async () => {
       client.destroy();
       await app.close();
