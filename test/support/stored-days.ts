@@ -2,7 +2,7 @@ import { BatchExecuteStatementCommand, DynamoDBClient, PutItemCommand } from "@a
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
-import type { DayStorage } from "../../functions/population-density/import/publish/day-division.ts";
+import type { DayStorage } from "../../functions/population-density/import/publish/day-storage.ts";
 import type { CountedDay, CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import { spansOf } from "../../functions/population-density/tiles/span.ts";
 import {

@@ -2,7 +2,7 @@ import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import type { JudgedDayOfImport } from "../import/judge/judge-import.ts";
-import { dayKey } from "../import/publish/day-division.ts";
+import { dayKey } from "../import/publish/day-storage.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
 import { type DayLease, HeldDay } from "../import/store/day-lease.ts";

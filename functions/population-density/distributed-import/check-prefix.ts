@@ -1,5 +1,5 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { refuseContradictions } from "../import/publish/day-division.ts";
+import { refuseContradictions } from "../import/publish/contradictions.ts";
 import { rowKeysPerPartition } from "../import/rows/row-key.ts";
 import { repeatsIn } from "../import/sort/partition-tiles.ts";
 import { type ImportOrder, keys, putJson } from "./execution-objects.ts";

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
-import { areaOf, contextOf, type DayStorage, dayKey } from "../import/publish/day-division.ts";
+import { areaOf, contextOf } from "../import/publish/day-context.ts";
+import { type DayStorage, dayKey } from "../import/publish/day-storage.ts";
 import { storeFigures } from "../import/publish/store-figures.ts";
 import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { dayKey, divisionGiven, listedParts, partsOfDay } from "../import/publish/day-division.ts";
+import { divisionGiven, listedParts, partsOfDay } from "../import/publish/day-parts.ts";
+import { dayKey } from "../import/publish/day-storage.ts";
 import { type Coverages, PartCoverages } from "../import/store/coverage-store.ts";
 import { readDaysOf } from "../import/store/journal-store.ts";
 import { readDayParts } from "../import/store/part-store.ts";

@@ -2,7 +2,7 @@ import { putBytes } from "../../../shared/aws/objects.ts";
 import { coverageAt } from "../import/coverage.ts";
 import { coveredBox } from "../import/covered-box.ts";
 import { coveredOutline } from "../import/covered-outline.ts";
-import { checkTypicalDay } from "../import/publish/day-division.ts";
+import { checkTypicalDay } from "../import/publish/day-storage.ts";
 import { checkParts } from "../import/store/part-store.ts";
 import { type Coverage, encodeCoverage } from "../privacy/parts.ts";
 import { calendarWith, checkPublishing } from "../tiles/data-set-store.ts";

@@ -1,5 +1,5 @@
 import { getBytes } from "../../../shared/aws/objects.ts";
-import type { FoundDay } from "../import/publish/day-division.ts";
+import type { FoundDay } from "../import/publish/day-parts.ts";
 import { Entries } from "../import/rows/entries.ts";
 import { firstKeyOf } from "../import/rows/row-key.ts";
 import { countedIn, emptyDay } from "../import/sort/partition-tiles.ts";

@@ -1,6 +1,6 @@
 import { setting } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import type { DayStorage } from "../import/publish/day-division.ts";
+import type { DayStorage } from "../import/publish/day-storage.ts";
 import type { ImportOrder } from "./execution-objects.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { contextOf } from "../import/publish/day-division.ts";
+import { contextOf } from "../import/publish/day-context.ts";
 import { storeTiles } from "../import/publish/store-tiles.ts";
 import { excludedDays } from "../import/store/exclusion-store.ts";
 import { anonymousTiles } from "../privacy/anonymous-tiles.ts";

@@ -17,11 +17,11 @@ import {
   defaultThresholds,
   type JudgementThresholds,
 } from "../../../functions/population-density/import/judge/thresholds.ts";
+import { partsOfDay } from "../../../functions/population-density/import/publish/day-parts.ts";
 import {
   checkTypicalDay,
   type DayStorage,
-  partsOfDay,
-} from "../../../functions/population-density/import/publish/day-division.ts";
+} from "../../../functions/population-density/import/publish/day-storage.ts";
 import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { storeFigures } from "../../../functions/population-density/import/publish/store-figures.ts";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";

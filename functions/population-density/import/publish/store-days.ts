@@ -10,16 +10,10 @@ import { type DayLease, HeldDay } from "../store/day-lease.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
 import { recordDay } from "../store/journal-store.ts";
 import { releaseDay, takeDay } from "../store/part-store.ts";
-import {
-  areaOf,
-  contextOf,
-  type DayStorage,
-  dayKey,
-  divisionOf,
-  type FoundDay,
-  listedParts,
-  refuseContradictions,
-} from "./day-division.ts";
+import { refuseContradictions } from "./contradictions.ts";
+import { areaOf, contextOf } from "./day-context.ts";
+import { divisionOf, type FoundDay, listedParts } from "./day-parts.ts";
+import { type DayStorage, dayKey } from "./day-storage.ts";
 import { type DayStored, storeTiles } from "./store-tiles.ts";
 
 /**

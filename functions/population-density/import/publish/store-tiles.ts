@@ -7,15 +7,9 @@ import { hoursIn, spanOn, spansOf } from "../../tiles/span.ts";
 import { tileName, typicalDay } from "../../tiles/store.ts";
 import type { NewTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
+import type { DayContext } from "./day-context.ts";
 import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
-import {
-  averagedItems,
-  coveringItem,
-  covers,
-  type DayContext,
-  mergedItems,
-  type SpanItems,
-} from "./tile-items.ts";
+import { averagedItems, coveringItem, covers, mergedItems, type SpanItems } from "./tile-items.ts";
 import { averagedSpan, forecastErrorsOf, ObservedHours, typicalSpansOf } from "./typical-spans.ts";
 
 /** The result of storing a day. */

@@ -1,34 +1,15 @@
 import type { AnonymousTile } from "../../privacy/anonymous-tiles.ts";
 import { filledUp, type MergedPart, mergedHours } from "../../privacy/merged-parts.ts";
-import type { PartCells } from "../../privacy/part-areas.ts";
 import { union } from "../../privacy/parts.ts";
 import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { partSpan } from "../../tiles/span.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
 import { encodeTileDay, hoursOf, hoursPerDay, isCovered, readTileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
-import type { TypicalWeek } from "../../tiles/typical-calendar.ts";
 import type { ListedPart } from "../store/tables.ts";
+import type { DayContext } from "./day-context.ts";
 import type { StoredSpans } from "./stored-spans.ts";
 import type { AveragedSpan } from "./typical-spans.ts";
-
-/** What all tiles of a day have in common. */
-export interface DayContext {
-  readonly date: string;
-  readonly kind: "observed" | "typical";
-  /** `typicalDay` or `observedDay`. */
-  readonly key: string;
-  /** What typical weekdays follow. */
-  readonly week: TypicalWeek;
-  /** Whether the day stays out of typical weekdays. */
-  readonly isExcluded: boolean;
-  /** The parts of the day before this import. */
-  readonly parts: readonly ListedPart[];
-  /** What a part of the day before this import has in a tile. */
-  readonly cellsOf: (part: string, precision: number, geohash: string) => PartCells;
-  /** See `MergedPart`. */
-  readonly boundPeopleOf: (part: string) => number;
-}
 
 const daySeconds = 86_400;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf } from "../../../../functions/population-density/cover/geohash.ts";
-import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-storage.ts";
 import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { readDayParts, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay, typicalDay } from "../../../../functions/population-density/tiles/store.ts";

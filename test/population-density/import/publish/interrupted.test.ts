@@ -1,6 +1,6 @@
 import { DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
-import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-storage.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { readDayParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import type { CountedTile } from "../../../../functions/population-density/privacy/counted.ts";

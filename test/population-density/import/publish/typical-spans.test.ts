@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { answerTo } from "../../../../functions/population-density/answer/answer-to.ts";
 import { cellArea } from "../../../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../../../functions/population-density/cover/geohash.ts";
-import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-storage.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { parseDensityRequest } from "../../../../functions/population-density/query/parse.ts";
 import { addToDataSet, readDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";

@@ -1,7 +1,7 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
-import type { DayStorage } from "../../../../functions/population-density/import/publish/day-division.ts";
+import type { DayStorage } from "../../../../functions/population-density/import/publish/day-storage.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import { checkParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import { densityImports } from "../../../../functions/population-density/import/store/tables.ts";

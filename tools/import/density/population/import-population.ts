@@ -10,7 +10,7 @@ import { coveredOutline } from "../../../../functions/population-density/import/
 import {
   type PartsBefore,
   partsOfDay,
-} from "../../../../functions/population-density/import/publish/day-division.ts";
+} from "../../../../functions/population-density/import/publish/day-parts.ts";
 import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import {
   beginEntry,
