@@ -1,6 +1,7 @@
 import type { ApiError } from "../../shared/errors.ts";
 import { preferredType } from "../../shared/http/accept.ts";
-import type { Reply, Request } from "../../shared/http/request.ts";
+import type { Request } from "../../shared/http/request.ts";
+import type { Reply } from "../../shared/http/response.ts";
 import { serveStreamed } from "../../shared/http/serve-streamed.ts";
 import { answerTo } from "./answer/answer-to.ts";
 import { basisList } from "./answer/basis.ts";

@@ -17,6 +17,7 @@ import { clockToleranceSeconds } from "../tokens/token.ts";
 import { parseForm, parseJsonObject } from "./body.ts";
 import type { IncomingRequest } from "./event.ts";
 import { invalid } from "./invalid.ts";
+import type { Reply } from "./response.ts";
 
 /** A request as a handler receives it: parsed, with the verified caller. */
 export interface Request<E extends Endpoint> {
@@ -92,28 +93,6 @@ export type Rollback = (signal: AbortSignal) => Promise<unknown>;
 
 /** The handler of an endpoint. */
 export type Handle<E extends Endpoint> = (request: Request<E>) => Promise<Reply>;
-
-/** A successful reply: a body to be encoded by its schema, or the chunks of an encoded body. */
-export class Reply {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly chunks: AsyncIterable<Uint8Array> | undefined;
-  /** Runs once, when the chunks have been sent or the response was cut off. */
-  readonly onEnd: (() => Promise<void>) | undefined;
-
-  constructor(
-    status: number,
-    body: unknown,
-    { headers = {}, chunks, onEnd }: Partial<Pick<Reply, "headers" | "chunks" | "onEnd">> = {},
-  ) {
-    this.status = status;
-    this.body = body;
-    this.headers = headers;
-    this.chunks = chunks;
-    this.onEnd = onEnd;
-  }
-}
 
 /**
  * The caller of a request. Expiry and scope are checked again, because API Gateway caches the authorizer's policies.

@@ -5,46 +5,68 @@ import { correlatorHeader, requestIdHeader } from "./correlator.ts";
 import { withCors } from "./cors.ts";
 import { DeadlinePassed } from "./deadline.ts";
 import { encodedBody } from "./encoded-body.ts";
-import type { Reply } from "./request.ts";
 
-/** A response without the headers that every response has. */
-export interface HttpResponse {
+/** What a request is answered: what its handler replies, or an error. */
+export interface Reply {
   readonly status: number;
   /** The code of an error. */
   readonly code?: Code;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** Text, or the chunks of a streamed body. */
   readonly body: string | AsyncIterable<Uint8Array>;
   /** Runs once, when a streamed body has been sent or cut off. */
   readonly onEnd?: (() => Promise<void>) | undefined;
 }
 
-/** Creates the response of a reply. Encodes the body by the schema of its status, unless it is streamed. */
-export async function replyResponse(
+/** A reply whose body is encoded by the schema of its status. */
+export function jsonReply(
   endpoint: Endpoint,
-  { status, body, headers: own, chunks, onEnd }: Reply,
-  acceptEncoding: string | undefined,
-): Promise<HttpResponse> {
-  const schema = endpoint.responses[status];
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  const text = JSON.stringify(schemaOf(endpoint, status).parse(body));
+  return { status, headers: { ...headersOf(endpoint), ...headers }, body: text };
+}
+
+/** A reply of chunks that are encoded already. */
+export function streamedReply(
+  endpoint: Endpoint,
+  status: number,
+  { headers, body, onEnd }: Pick<Reply, "headers" | "body" | "onEnd">,
+): Reply {
+  schemaOf(endpoint, status);
+  return { status, headers: { ...headersOf(endpoint), ...headers }, body, onEnd };
+}
+
+function schemaOf({ responses }: Endpoint, status: number) {
+  const schema = responses[status];
   if (schema === undefined) throw new Error(`status ${status} is not declared`);
-  const { mediaType } = endpoint;
-  const type = mediaType === undefined ? {} : { "content-type": mediaType };
-  const headers = { ...type, ...endpoint.headers, ...own };
-  if (chunks === undefined) return { status, headers, body: JSON.stringify(schema.parse(body)) };
-  const encoded = await encodedBody(chunks, acceptEncoding);
-  const vary = own.vary === undefined ? {} : { vary: `${own.vary}, ${encoded.headers.vary}` };
-  return { status, headers: { ...headers, ...encoded.headers, ...vary }, body: encoded.chunks, onEnd };
+  return schema;
+}
+
+function headersOf({ mediaType, headers }: Endpoint): Readonly<Record<string, string>> {
+  return { ...(mediaType === undefined ? {} : { "content-type": mediaType }), ...headers };
+}
+
+/** A reply as it is sent: a streamed body is compressed if the caller accepts that. Waits for the first chunk. */
+export async function encodedReply(reply: Reply, acceptEncoding: string | undefined): Promise<Reply> {
+  if (typeof reply.body === "string") return reply;
+  const { headers, chunks } = await encodedBody(reply.body, acceptEncoding);
+  const { vary } = reply.headers;
+  const both = vary === undefined ? {} : { vary: `${vary}, ${headers.vary}` };
+  return { ...reply, headers: { ...reply.headers, ...headers, ...both }, body: chunks };
 }
 
 /**
- * Turns any thrown value into a response. The cause is logged, but never sent to the caller.
+ * Turns any thrown value into a reply. The cause is logged, but never sent to the caller.
  * @param logged the fields of the request's log lines.
  */
 export function errorResponse(
   error: unknown,
   logged: { readonly operation: string; readonly correlator: string },
   { oauth2 }: Pick<Endpoint, "oauth2"> = {},
-): HttpResponse {
+): Reply {
   const { code, details } = refusalOf(error, logged);
   return codeResponse(code, details, oauth2 === true);
 }
@@ -66,7 +88,7 @@ function refusalOf(
   return { code: "INTERNAL", details: {} };
 }
 
-function codeResponse(code: Code, details: ErrorDetails, isOAuth2: boolean): HttpResponse {
+function codeResponse(code: Code, details: ErrorDetails, isOAuth2: boolean): Reply {
   const { status, message, retryAfterSeconds, allowance, oauthError, challenge } = {
     ...errorRow(code),
     ...details,
@@ -113,22 +135,19 @@ export interface Echo {
   readonly origin: string | undefined;
 }
 
-/** Status and headers of a response, in API Gateway's format. */
-export function proxyHead(
-  { status, headers }: HttpResponse,
-  { correlator, requestId, origin }: Echo,
-): { statusCode: number; headers: Record<string, string> } {
-  return {
-    statusCode: status,
-    headers: withCors(
-      {
-        "content-type": "application/json",
-        "cache-control": "no-store",
-        [correlatorHeader]: correlator,
-        ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
-        ...headers,
-      },
-      origin,
-    ),
+/** A reply with the headers that every response has. */
+export function withEcho(reply: Reply, { correlator, requestId, origin }: Echo): Reply {
+  const headers = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    [correlatorHeader]: correlator,
+    ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
+    ...reply.headers,
   };
+  return { ...reply, headers: withCors(headers, origin) };
+}
+
+/** Status and headers of a reply, in API Gateway's format. */
+export function headOf({ status, headers }: Reply) {
+  return { statusCode: status, headers: { ...headers } };
 }

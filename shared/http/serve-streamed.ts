@@ -5,7 +5,7 @@ import type { StreamedEndpoint } from "../endpoint.ts";
 import { isSamLocal } from "../environment.ts";
 import { CallerTooSlow, startBodyDeadline } from "./deadline.ts";
 import type { Handle } from "./request.ts";
-import { type HttpResponse, proxyHead } from "./response.ts";
+import { headOf, type Reply } from "./response.ts";
 import { respond } from "./serve.ts";
 import { serveWhole } from "./serve-whole.ts";
 
@@ -23,16 +23,14 @@ export function serveStreamed<const E extends StreamedEndpoint>(
     // Work left over from a request that timed out must not delay the next one.
     context.callbackWaitsForEmptyEventLoop = false;
     const connection = connectionOf(stream);
-    const { response, echo, report } = await respond(endpoint, handle, event, context);
-    const out = awslambda.HttpResponseStream.from(stream, proxyHead(response, echo));
+    const { reply, logged, report } = await respond(endpoint, handle, event, context);
+    const out = awslambda.HttpResponseStream.from(stream, headOf(reply));
     stream.once(
       "close",
       startBodyDeadline(context, () => connection.abort(new CallerTooSlow())),
     );
-    const { bytes, fault } = await send(response, out, connection.signal);
+    const { bytes, fault } = await send(reply, out, connection.signal);
     if (fault === undefined) return report({ bytes });
-    const { awsRequestId } = context;
-    const logged = { operation: endpoint.operationId, correlator: echo.correlator, awsRequestId };
     const isCallers = fault instanceof CallerTooSlow;
     const cause = isCallers ? fault.cause : fault;
     log(isCallers ? "RESPONSE_CUT" : "CRASH", { ...logged, ...(cause ? { cause: causeOf(cause) } : {}) });
@@ -67,11 +65,7 @@ interface StreamResult {
 }
 
 /** Sends a body as fast as it is read, and waits until all of it has been read. */
-async function send(
-  { body, onEnd }: HttpResponse,
-  stream: Writable,
-  signal: AbortSignal,
-): Promise<StreamResult> {
+async function send({ body, onEnd }: Reply, stream: Writable, signal: AbortSignal): Promise<StreamResult> {
   const chunks = typeof body === "string" ? [Buffer.from(body)] : body;
   let bytes = 0;
   try {

@@ -7,7 +7,7 @@ import { correlationOf, correlatorHeader } from "./correlator.ts";
 import type { Invocation } from "./deadline.ts";
 import { acceptsGzip } from "./encoded-body.ts";
 import { type IncomingRequest, incomingRequest } from "./event.ts";
-import { errorResponse, type HttpResponse, proxyHead } from "./response.ts";
+import { errorResponse, headOf, type Reply, withEcho } from "./response.ts";
 
 /** A page, or a file that it loads. */
 export interface WebFile {
@@ -32,8 +32,8 @@ export function serveWebsite(
       correlator,
       ...(awsRequestId === undefined ? {} : { awsRequestId }),
     };
-    const response = respond(incoming, find, logged);
-    const { status, code, body, isBase64Encoded } = response;
+    const reply = fileReply(incoming, find, logged);
+    const { status, code, body, isBase64Encoded } = reply;
     const milliseconds = Math.round(performance.now() - started);
     log("REQUEST", { ...logged, status, milliseconds, coldStart: cold, ...(code ? { code } : {}) }, [
       { metric: "Requests", operation: operationId },
@@ -41,31 +41,27 @@ export function serveWebsite(
       ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
     ]);
     cold = false;
-    const head = proxyHead(response, {
-      correlator,
-      requestId: incoming.requestId,
-      // Pages of other origins have no use for these files.
-      origin: undefined,
-    });
-    return { ...head, body, isBase64Encoded };
+    // Pages of other origins have no use for these files.
+    const sent = withEcho(reply, { correlator, requestId: incoming.requestId, origin: undefined });
+    return { ...headOf(sent), body, isBase64Encoded };
   };
 }
 
-/** A response with its whole body. */
-type FileResponse = HttpResponse & { readonly body: string; readonly isBase64Encoded: boolean };
+/** A reply with its whole body. */
+type FileReply = Reply & { readonly body: string; readonly isBase64Encoded: boolean };
 
-function respond(
+function fileReply(
   incoming: IncomingRequest,
   find: (incoming: IncomingRequest) => WebFile | undefined,
   logged: Parameters<typeof errorResponse>[1],
-): FileResponse {
+): FileReply {
   try {
     const file = find(incoming);
     if (file === undefined) throw new ApiError("NOT_FOUND");
     return { status: 200, ...encoded(file, incoming.listHeader("accept-encoding")) };
   } catch (error) {
-    const response = errorResponse(error, logged);
-    return { ...response, body: String(response.body), isBase64Encoded: false };
+    const refusal = errorResponse(error, logged);
+    return { ...refusal, body: String(refusal.body), isBase64Encoded: false };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult, Context } from "aws-lambda";
 import type { StreamedEndpoint } from "../endpoint.ts";
 import type { Handle } from "./request.ts";
-import { type HttpResponse, proxyHead } from "./response.ts";
+import { headOf, type Reply } from "./response.ts";
 import { respond } from "./serve.ts";
 
 /**
@@ -13,17 +13,16 @@ export function serveWhole<const E extends StreamedEndpoint>(
   handle: Handle<E>,
 ): (event: unknown, context: Context) => Promise<APIGatewayProxyResult> {
   return async (event, context) => {
-    const { response, echo, report } = await respond(endpoint, handle, event, context);
-    const body = await bytesOf(response);
+    const { reply, report } = await respond(endpoint, handle, event, context);
+    const body = await bytesOf(reply);
     report({ bytes: body.length });
-    const head = proxyHead(response, echo);
     // Compressed bytes are not text.
-    const isBase64Encoded = response.headers?.["content-encoding"] !== undefined;
-    return { ...head, body: body.toString(isBase64Encoded ? "base64" : "utf8"), isBase64Encoded };
+    const isBase64Encoded = reply.headers["content-encoding"] !== undefined;
+    return { ...headOf(reply), body: body.toString(isBase64Encoded ? "base64" : "utf8"), isBase64Encoded };
   };
 }
 
-async function bytesOf({ body, onEnd }: HttpResponse): Promise<Buffer> {
+async function bytesOf({ body, onEnd }: Reply): Promise<Buffer> {
   if (typeof body === "string") return Buffer.from(body);
   try {
     const chunks: Uint8Array[] = [];

@@ -17,17 +17,18 @@ import {
   parseBody,
   parseParameters,
   parseQuery,
-  Reply,
   type Request,
   type Rollback,
 } from "./request.ts";
 import {
-  type Echo,
+  encodedReply,
   errorResponse,
-  type HttpResponse,
-  proxyHead,
+  headOf,
+  jsonReply,
+  type Reply,
   rateLimitHeaders,
-  replyResponse,
+  streamedReply,
+  withEcho,
 } from "./response.ts";
 
 /** The state of a request in progress. */
@@ -56,18 +57,19 @@ export function serve<const E extends Endpoint & { readonly streamed?: never }>(
   handle: Handle<E>,
 ): (event: unknown, invocation: Invocation) => Promise<APIGatewayProxyResult> {
   return async (event, invocation) => {
-    const { response, echo, report } = await respond(endpoint, handle, event, invocation);
-    if (typeof response.body !== "string") throw new TypeError("a body in chunks that is not streamed");
+    const { reply, report } = await respond(endpoint, handle, event, invocation);
+    if (typeof reply.body !== "string") throw new TypeError("a body in chunks that is not streamed");
     report();
-    return { ...proxyHead(response, echo), body: response.body };
+    return { ...headOf(reply), body: reply.body };
   };
 }
 
-/** A response that has not been sent yet. */
-interface PendingResponse {
-  readonly response: HttpResponse;
-  readonly echo: Echo;
-  /** Logs the request with its metrics; to be called once the response has been sent. */
+/** What is to be sent, and to be done afterwards. */
+interface Responding {
+  readonly reply: Reply;
+  /** The fields of the request's log lines. */
+  readonly logged: ReturnType<typeof loggedOf>;
+  /** Logs the request with its metrics; to be called once the reply has been sent. */
   readonly report: (sentBody?: SentBody) => void;
 }
 
@@ -86,7 +88,7 @@ export async function respond<const E extends Endpoint>(
   handle: Handle<E>,
   event: unknown,
   invocation: Invocation,
-): Promise<PendingResponse> {
+): Promise<Responding> {
   const started = performance.now();
   const deadline = startDeadline(invocation);
   const incoming = incomingRequest(event);
@@ -102,26 +104,26 @@ export async function respond<const E extends Endpoint>(
     dependencies: new DependencyTimes(),
     rollbacks: [],
   };
-  let response: HttpResponse;
+  let reply: Reply;
   try {
-    response = await timeCalls(context.dependencies, () =>
+    reply = await timeCalls(context.dependencies, () =>
       Promise.race([checkAndRun(endpoint, handle, context), deadline.passed]),
     );
   } catch (error) {
-    response = withAllowance(errorResponse(error, loggedOf(context), endpoint), context.allowance);
+    reply = withAllowance(errorResponse(error, loggedOf(context), endpoint), context.allowance);
   } finally {
     deadline.stop();
   }
-  if (response.status >= 500) await rollBack(context, deadline);
+  if (reply.status >= 500) await rollBack(context, deadline);
   const firstByte = performance.now();
   return {
-    response,
-    echo: {
+    reply: withEcho(reply, {
       correlator: context.correlation.value,
       requestId: incoming.requestId,
       origin: incoming.header("origin"),
-    },
-    report: (sentBody) => report(context, response, { started, firstByte, sentBody }),
+    }),
+    logged: loggedOf(context),
+    report: (sentBody) => report(context, reply, { started, firstByte, sentBody }),
   };
 }
 
@@ -133,7 +135,7 @@ async function checkAndRun<E extends Endpoint>(
   endpoint: E,
   handle: Handle<E>,
   context: RequestContext,
-): Promise<HttpResponse> {
+): Promise<Reply> {
   context.caller = callerOf(endpoint, context.incoming, context.now);
   const quotaChecked = checkQuota(context);
   const [checked, replied] = await Promise.allSettled([
@@ -142,14 +144,13 @@ async function checkAndRun<E extends Endpoint>(
   ]);
   if (checked.status === "rejected") throw checked.reason;
   if (replied.status === "rejected") throw replied.reason;
-  const { headers, ...response } = replied.value;
-  return { ...response, headers: { ...headers, ...rateLimitHeaders(context.allowance) } };
+  return withAllowance(replied.value, context.allowance);
 }
 
-/** Adds the caller's remaining allowance to an error; a 429 already names the limit it exceeded. */
-function withAllowance(response: HttpResponse, allowance: Allowance | undefined): HttpResponse {
-  if (response.status === 429) return response;
-  return { ...response, headers: { ...response.headers, ...rateLimitHeaders(allowance) } };
+/** Adds the caller's remaining allowance to a reply; a 429 already names the limit it exceeded. */
+function withAllowance(reply: Reply, allowance: Allowance | undefined): Reply {
+  if (reply.status === 429) return reply;
+  return { ...reply, headers: { ...reply.headers, ...rateLimitHeaders(allowance) } };
 }
 
 /** Counts a request against its caller's limits. */
@@ -198,7 +199,7 @@ async function runHandler<E extends Endpoint>(
   handle: Handle<E>,
   context: RequestContext,
   quotaChecked: Promise<unknown>,
-): Promise<HttpResponse> {
+): Promise<Reply> {
   const { incoming, caller, correlation, counts, rollbacks, now, signal } = context;
   if (correlation.invalid)
     throw new ApiError("INVALID_ARGUMENT", { message: `x-correlator ${correlatorForm}.` });
@@ -221,18 +222,18 @@ async function runHandler<E extends Endpoint>(
     measure: (count) => counts.push(count),
     now,
     signal,
-    reply: (status, body, ...[headers = {}]) => new Reply(status, body, { headers }),
+    reply: (status, body, ...[headers = {}]) => jsonReply(endpoint, status, body, headers),
     stream: (endpoint.streamed
       ? (
           status: number,
-          chunks: AsyncIterable<Uint8Array>,
+          body: AsyncIterable<Uint8Array>,
           headers: Record<string, string> = {},
           onEnd?: () => Promise<void>,
-        ) => new Reply(status, undefined, { chunks, headers, ...(onEnd === undefined ? {} : { onEnd }) })
+        ) => streamedReply(endpoint, status, { headers, body, onEnd })
       : undefined) as Request<E>["stream"],
     refuse: (code, details) => new ApiError(code, details),
   });
-  return await replyResponse(endpoint, replied, incoming.listHeader("accept-encoding"));
+  return await encodedReply(replied, incoming.listHeader("accept-encoding"));
 }
 
 /** Runs the rollbacks of a failed request. Anything that cannot be undone here must expire by itself. */
@@ -259,15 +260,15 @@ interface ResponseTiming {
  */
 function report(
   context: RequestContext,
-  response: HttpResponse,
+  reply: Reply,
   { started, firstByte, sentBody }: ResponseTiming,
 ): void {
   const { endpoint, caller, counts, dependencies } = context;
-  const code = sentBody?.code ?? response.code;
+  const code = sentBody?.code ?? reply.code;
   const firstByteMilliseconds = Math.round(firstByte - started);
   const line = {
     ...loggedOf(context),
-    status: response.status,
+    status: reply.status,
     milliseconds: Math.round(performance.now() - started),
     ...(sentBody === undefined ? {} : { firstByteMilliseconds, bytes: sentBody.bytes }),
     ...dependencies.fields(),
