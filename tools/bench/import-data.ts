@@ -5,9 +5,6 @@ import { suffixesOf } from "../../functions/population-density/cover/geohash.ts"
 const suffixes = suffixesOf(2);
 const hours = Array.from({ length: 24 }, (_, hour) => `2026-11-20T${String(hour).padStart(2, "0")}:00:00Z`);
 
-/** Rows of a tile in a day. */
-export const rowsPerTile = suffixes.length * hours.length;
-
 /** Counted people as an operator's program writes them, hour by hour: every cell of tiles that adjoin. */
 export function* countedPeople(tiles: number): Generator<string> {
   yield "geohash,startTime,people,minPeople,maxPeople\n";

@@ -12,11 +12,9 @@ import { importDensity } from "../../import/density/import-density.ts";
 import { startParserThreads } from "../../import/density/parser-threads.ts";
 import { devices } from "../../import/devices.ts";
 import { importFile } from "../../import/import-file.ts";
-import { countedPeople, writeTexts } from "../import-data.ts";
 
 /** What is run; `path` is a file of rows or records. */
 export type ImportRun =
-  | { readonly kind: "generate"; readonly path: string; readonly tiles: number }
   | { readonly kind: "sort"; readonly path: string; readonly threads: number }
   | { readonly kind: "density"; readonly path: string; readonly threads: number; readonly store: Store }
   | { readonly kind: "parse"; readonly path: string }
@@ -44,7 +42,7 @@ const noStore = {
 const embedded = new DynamoDBClient({});
 
 /** @returns how many rows or records there were. */
-async function measured(run: Exclude<ImportRun, { kind: "generate" }>): Promise<number> {
+async function measured(run: ImportRun): Promise<number> {
   if (run.kind === "parse") return await parsed(run.path);
   if (run.kind === "sort") return await sorted(run.path, run.threads);
   const importing = () => (run.kind === "devices" ? importFile(devices, run.path) : imported(run));
@@ -90,17 +88,14 @@ async function parsed(path: string): Promise<number> {
 }
 
 const run = JSON.parse(process.argv[2] ?? "") as ImportRun;
-if (run.kind === "generate") await writeTexts(run.path, countedPeople(run.tiles));
-else {
-  const started = performance.now();
-  const before = process.cpuUsage();
-  const count = await measured(run);
-  const { user, system } = process.cpuUsage(before);
-  process.send?.({
-    count,
-    seconds: (performance.now() - started) / 1_000,
-    cpuSeconds: (user + system) / 1_000_000,
-    // Kilobytes on every platform.
-    bytes: process.resourceUsage().maxRSS * 1_024,
-  });
-}
+const started = performance.now();
+const before = process.cpuUsage();
+const count = await measured(run);
+const { user, system } = process.cpuUsage(before);
+process.send?.({
+  count,
+  seconds: (performance.now() - started) / 1_000,
+  cpuSeconds: (user + system) / 1_000_000,
+  // Kilobytes on every platform.
+  bytes: process.resourceUsage().maxRSS * 1_024,
+});
