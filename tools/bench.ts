@@ -9,7 +9,6 @@ import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentOf, sectionOf, sectionsIn, tableOf } from "./bench/document.ts";
 import { imports } from "./bench/import.ts";
-import { judgement } from "./bench/judgement.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
@@ -23,7 +22,6 @@ const benches: Readonly<Record<string, Bench>> = {
   density,
   delivery,
   import: imports,
-  judgement,
   throughput,
 };
 

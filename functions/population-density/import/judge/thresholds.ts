@@ -4,8 +4,8 @@ const share = z.number().check(z.minimum(0), z.maximum(1));
 const positive = z.number().check(z.positive());
 
 /**
- * The limits from which a judgement warns and refuses. `npm run bench -- judgement` shows which faults the defaults find,
- * and how many good days they refuse.
+ * The limits from which a judgement warns and refuses. `npm run test:long` judges generated weeks by the defaults, with
+ * faults and without.
  */
 export const judgementThresholds = z.strictObject({
   /** How far the people of an hour may be from the usual ones, as a share of them. */

@@ -2,12 +2,11 @@ import {
   type Figures,
   FiguresOfPart,
   sumsOfCells,
-} from "../../functions/population-density/import/judge/figures.ts";
-import { noRows, type RowFigures } from "../../functions/population-density/import/judge/row-sums.ts";
-import type { CountedHour } from "../../functions/population-density/privacy/counted.ts";
-import { coverageBytes, hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
-import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
-import { alphabet } from "./city-densities.ts";
+} from "../../../../functions/population-density/import/judge/figures.ts";
+import { noRows, type RowFigures } from "../../../../functions/population-density/import/judge/row-sums.ts";
+import type { CountedHour } from "../../../../functions/population-density/privacy/counted.ts";
+import { coverageBytes, hoursPerDay } from "../../../../functions/population-density/tiles/tile.ts";
+import { cellsPerTile } from "../../../../functions/population-density/tiles/tile-hour.ts";
 
 /** K. */
 const threshold = 10;
@@ -91,7 +90,7 @@ export class JudgedCity {
         counted[hour] = { people: there, min: there, max: there };
       }
       const sums = sumsOfCells({ hours: counted }, wholeTile, { threshold });
-      part.add(`u05k${alphabet.charAt(tile)}`, wholeTile, sums);
+      part.add(`u05k${tile.toString(16)}`, wholeTile, sums);
     }
     return { figures: part.figures(), rows };
   }
