@@ -3,8 +3,39 @@ import type { Bench, Row } from "./bench.ts";
 
 const heading = "## ";
 
-/** The sections of an earlier document by the name of their bench. */
-export function sectionsIn(document: string): Map<string, string> {
+/**
+ * The document with the section of a bench that ran just now: of its rows, those that have a bar. Sections of benches
+ * that are no longer there are left out.
+ * @param load is how many processes were running or waiting for a processor before.
+ * @throws if a row does not hold: what the document says is so.
+ */
+export function documentWith(
+  document: string,
+  benches: Readonly<Record<string, Pick<Bench, "about">>>,
+  measured: { readonly name: string; readonly rows: readonly Row[]; readonly load: number },
+): string {
+  const missed = measured.rows.filter(({ holds }) => !holds);
+  if (missed.length > 0) {
+    const which = missed.map(({ what, measured, bar }) => `${what} (${measured}, ${bar})`).join("; ");
+    throw new Error(`${measured.name} is not written, because its bar is not reached: ${which}`);
+  }
+  const earlier = sectionsIn(document);
+  const sections = Object.entries(benches).flatMap(([name, bench]) => {
+    const section = name === measured.name ? sectionOf(bench, measured) : earlier.get(name);
+    return section === undefined ? [] : [`${heading}${name}\n\n${section}`];
+  });
+  return `${[introduction, ...sections].join("\n\n")}\n`;
+}
+
+const introduction = [
+  "# Benchmarks\n",
+  "Written by `npm run bench -- --write`, section by section, with the day of each measurement; a section with a row that",
+  "does not hold is not written. Here are the limits. `npm run bench` prints more rows; `-- --brief` runs every bench in",
+  "its smallest size, as CI does, and checks no limit.",
+].join("\n");
+
+/** The sections of a document by the name of their bench. */
+function sectionsIn(document: string): Map<string, string> {
   const [, ...sections] = `\n${document}`.split(`\n${heading}`);
   return new Map(
     sections.map((section) => {
@@ -14,42 +45,28 @@ export function sectionsIn(document: string): Map<string, string> {
   );
 }
 
-/**
- * The section of a bench that ran just now. It names the machine's size and Node's version, not the machine.
- * @param load is how many processes were running or waiting for a processor before.
- */
-export function sectionOf({ about }: Bench, rows: readonly Row[], load: number): string {
+/** It names the machine's size and Node's version, not the machine. */
+function sectionOf(
+  { about }: Pick<Bench, "about">,
+  { rows, load }: { readonly rows: readonly Row[]; readonly load: number },
+): string {
   const day = new Date().toISOString().slice(0, 10);
   const where = `${day}, ${availableParallelism()} cores, load ${load.toFixed(1)} before, Node ${process.version}.`;
-  return [about, where, tableOf(rows)].join("\n\n");
+  return [about, where, tableOf(rows.filter(({ bar }) => bar !== undefined))].join("\n\n");
 }
-
-/** The whole document. A section of a bench that is no longer there is left out. */
-export function documentOf(sections: ReadonlyMap<string, string>, order: readonly string[]): string {
-  const kept = order.flatMap((name) => {
-    const section = sections.get(name);
-    return section === undefined ? [] : [`${heading}${name}\n\n${section}`];
-  });
-  const start =
-    "# Benchmarks\n\nWritten by `npm run bench -- --write`, section by section, with the day of each measurement.";
-  return `${[start, ...kept].join("\n\n")}\n`;
-}
-
-const columns = ["What", "Measured", "Bar", "Holds"];
 
 /** Rows as a table of Markdown that is also aligned for a terminal. */
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map(({ what, measured, bar, holds }) => [
+  const lines = rows.map(({ what, measured, bar = "", holds }) => [
     what,
     measured,
-    bar ?? "",
-    bar === undefined ? "" : holds ? "yes" : "NO",
+    holds ? bar : `${bar}: MISSED`,
   ]);
+  const columns = ["What", "Measured", "Limit"];
   const widths = columns.map((_, column) =>
-    Math.max(3, ...[columns, ...cells].map((line) => line[column]?.length ?? 0)),
+    Math.max(3, ...[columns, ...lines].map((line) => line[column]?.length ?? 0)),
   );
-  const lines = [columns, widths.map((width) => "-".repeat(width)), ...cells].map((line) =>
-    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)),
-  );
-  return lines.map((line) => `| ${line.join(" | ")} |`).join("\n");
+  return [columns, widths.map((width) => "-".repeat(width)), ...lines]
+    .map((line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`)
+    .join("\n");
 }
