@@ -3,6 +3,7 @@ import {
   type AttributeValue,
   BatchExecuteStatementCommand,
   BatchGetItemCommand,
+  ConditionalCheckFailedException,
   DeleteItemCommand,
   ExecuteStatementCommand,
   GetItemCommand,
@@ -228,6 +229,28 @@ export async function putItem(
   return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
+/** What there is instead of an item on which a write's condition holds; undefined if there is none. */
+export interface Refused<Item> {
+  readonly found: Item | undefined;
+}
+
+/**
+ * Writes a whole item.
+ * @returns undefined if the condition held; otherwise nothing was written, and the item as it was then.
+ */
+export async function putOrFind<Item>(
+  table: Table<Item>,
+  item: Readonly<Record<string, unknown>>,
+  condition: Condition,
+  signal: AbortSignal,
+): Promise<Refused<Item> | undefined> {
+  const command = new PutItemCommand({ ...putInput(table, item, condition), ...findIfRefused });
+  return await refusalOf(
+    table,
+    callDatabase((to) => to.send(command, { abortSignal: signal })),
+  );
+}
+
 /**
  * Creates an item, by a statement that never replaces one: a function that may do nothing else with a table
  * (`dynamodb:PartiQLInsert`) cannot change what is there, even with wrong code.
@@ -311,6 +334,23 @@ export async function updateItem(
 ): Promise<boolean> {
   const command = new UpdateItemCommand(updateInput(table, key, update));
   return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
+}
+
+/**
+ * Changes an item in place.
+ * @returns undefined if the condition held; otherwise nothing was written, and the item as it was then.
+ */
+export async function updateOrFind<Item>(
+  table: Table<Item>,
+  key: Key,
+  update: Update,
+  signal: AbortSignal,
+): Promise<Refused<Item> | undefined> {
+  const command = new UpdateItemCommand({ ...updateInput(table, key, update), ...findIfRefused });
+  return await refusalOf(
+    table,
+    callDatabase((to) => to.send(command, { abortSignal: signal })),
+  );
 }
 
 /**
@@ -398,6 +438,23 @@ function conditionParts({ condition, names, values }: Partial<Condition>) {
     ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
     ...(values === undefined ? {} : { ExpressionAttributeValues: marshall(values) }),
   };
+}
+
+/** Makes a refused write return the item, at no additional cost and as a strong read would. */
+const findIfRefused = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
+
+async function refusalOf<Item>(
+  table: Table<Item>,
+  write: Promise<object>,
+): Promise<Refused<Item> | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    const { Item } = error;
+    return { found: Item === undefined ? undefined : table.schema.parse(unmarshall(Item)) };
+  }
 }
 
 async function ifConditionHolds(write: Promise<object>): Promise<boolean> {

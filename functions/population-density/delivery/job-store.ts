@@ -4,10 +4,12 @@ import {
   getItem,
   getItems,
   putItem,
+  putOrFind,
   queryFirst,
   queryIndex,
   type Update,
   updateItem,
+  updateOrFind,
 } from "../../../shared/aws/database.ts";
 import { logFault } from "../../../shared/aws/log.ts";
 import { dayMilliseconds } from "../../../shared/calendar.ts";
@@ -55,13 +57,21 @@ interface Changes {
   readonly remove?: readonly string[];
 }
 
-/** Changes a job if a condition holds: attributes by their names, so that no expression is written by hand. */
+/** Changes a job if a condition holds. */
 function update(
   operationId: string,
-  { condition, names, values }: Condition,
-  { set = {}, setOnce = {}, remove = [] }: Changes,
+  condition: Condition,
+  changes: Changes,
   signal: AbortSignal,
 ): Promise<boolean> {
+  return updateItem(densityJobs, { operationId }, writeOf(condition, changes), signal);
+}
+
+/** The expression of a change: attributes by their names, so that none is written by hand. */
+function writeOf(
+  { condition, names, values }: Condition,
+  { set = {}, setOnce = {}, remove = [] }: Changes,
+): Update {
   const given = Object.entries({ ...set, ...setOnce }).filter(([, value]) => value !== undefined);
   const assigned = given.map(([name]) =>
     name in setOnce ? `#${name} = if_not_exists(#${name}, :${name})` : `#${name} = :${name}`,
@@ -71,13 +81,12 @@ function update(
     ...(remove.length === 0 ? [] : [`REMOVE ${remove.map((name) => `#${name}`).join(", ")}`]),
   ];
   const aliases = [...given.map(([name]) => name), ...remove].map((name) => [`#${name}`, name]);
-  const write = {
+  return {
     update: parts.join(" "),
     condition,
     names: { ...names, ...Object.fromEntries(aliases) },
     values: { ...values, ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])) },
   };
-  return updateItem(densityJobs, { operationId }, write, signal);
 }
 
 /** The store of jobs and of their callers' places in DynamoDB. */
@@ -127,7 +136,7 @@ export const jobStore: JobStore = {
     const withdrawnIntakes = new Set([...(left.withdrawnIntakes ?? []), withdrawn.intake]);
     const { condition, values } = ifFree(withdrawn, replaces);
     const isOwn = "intake = :intake AND #state = :pending AND attempts = :none AND promised = :no";
-    const isWithdrawn = await putItem(
+    const refused = await putOrFind(
       densityJobs,
       itemOf({ ...left, state: "withdrawn", withdrawnIntakes }),
       {
@@ -137,11 +146,9 @@ export const jobStore: JobStore = {
       },
       signal,
     );
-    if (!isWithdrawn) {
-      const found = await getItem(densityJobs, { operationId: withdrawn.operationId }, signal);
-      // Otherwise an earlier try of this call withdrew it, and its response was lost.
-      if (!found?.withdrawnIntakes?.has(withdrawn.intake)) return false;
-    }
+    // Otherwise an earlier try of this call withdrew it, and its response was lost.
+    const isOurs = refused === undefined || refused.found?.withdrawnIntakes?.has(withdrawn.intake);
+    if (!isOurs) return false;
     // By now another request may have taken the id and reserved its place again.
     await releasePlace(withdrawn, hasPlaceSince(withdrawn), signal);
     return true;
@@ -237,11 +244,12 @@ async function endJob(
 ): Promise<boolean> {
   const { operationId } = job;
   const set = { state: outcome, reason, lease: leaseId, lastAttempt };
-  if (!(await update(operationId, condition, { set, remove: erased }, signal))) {
-    const found = await getItem(densityJobs, { operationId }, signal);
-    // Otherwise an earlier try of this call ended it, and its response was lost.
-    if (found?.lease !== leaseId || found.state !== outcome) return false;
-  }
+  const write = writeOf(condition, { set, remove: erased });
+  const refused = await updateOrFind(densityJobs, { operationId }, write, signal);
+  // Otherwise an earlier try of this call ended it, and its response was lost.
+  const isOurs =
+    refused === undefined || (refused.found?.lease === leaseId && refused.found.state === outcome);
+  if (!isOurs) return false;
   await releasePlace(job, hasPlace, signal);
   return true;
 }

@@ -12,9 +12,11 @@ import {
   insertItem,
   insertItems,
   putItem,
+  putOrFind,
   queryPartition,
   updateAndReturn,
   updateItem,
+  updateOrFind,
 } from "../../../shared/aws/database.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { tableVariable, withSchema } from "../../../shared/table.ts";
@@ -69,6 +71,21 @@ test("putItem, updateItem and deleteItem write only if the condition holds, and 
   expect(await deleteItem(items, key, one, signal)).toBe(false);
   expect(await deleteItem(items, key, { ...one, values: { ":one": 2 } }, signal)).toBe(true);
   expect(await read()).toBeUndefined();
+});
+
+test("putOrFind and updateOrFind return the item that they find where the condition does not hold", async () => {
+  const key = { address: crypto.randomUUID() };
+  const isOne = { condition: "version = :one", values: { ":one": 1 } };
+  const update = { update: "SET version = version + :one", ...isOne };
+
+  expect(await updateOrFind(items, key, update, signal)).toEqual({ found: undefined });
+  expect(await putOrFind(items, { ...key, version: 1 }, isOne, signal)).toEqual({ found: undefined });
+  await putItem(items, { ...key, version: 1, name: "a" }, {}, signal);
+  expect(await updateOrFind(items, key, update, signal)).toBeUndefined();
+  const stored = { ...key, version: 2, name: "a" };
+  expect(await updateOrFind(items, key, update, signal)).toEqual({ found: stored });
+  expect(await putOrFind(items, { ...key, version: 1 }, isOne, signal)).toEqual({ found: stored });
+  expect(await getItem(items, key, signal)).toEqual(stored);
 });
 
 test("an insertion creates an item, and leaves one with its key as it is", async () => {

@@ -2,6 +2,9 @@
 import { Readable } from "node:stream";
 import dynalite from "dynalite";
 import db from "dynalite/db/index.js";
+import deleteItem from "dynalite/validations/deleteItem.js";
+import putItem from "dynalite/validations/putItem.js";
+import updateItem from "dynalite/validations/updateItem.js";
 import { putOf } from "./insert-statement.mjs";
 import { onlyPrograms } from "./own-requests.mjs";
 
@@ -40,8 +43,13 @@ db.checkConditional = (call, existing) => {
   const failure = checkConditional(call, existing);
   if (failure)
     failure.body.ConsumedCapacity = db.addConsumedCapacity(call, false, call.Item ?? call.Key, existing);
+  if (failure && call.ReturnValuesOnConditionCheckFailure === "ALL_OLD") failure.body.Item = existing;
   return failure;
 };
+
+// A write whose condition fails returns the item that is there, if it is asked to.
+for (const { types } of [deleteItem, putItem, updateItem])
+  types.ReturnValuesOnConditionCheckFailure = { type: "String", enum: ["ALL_OLD", "NONE"] };
 
 /** How statements are executed, by the target of the request. */
 const statements = {
