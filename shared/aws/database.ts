@@ -338,19 +338,20 @@ export async function updateItem(
 
 /**
  * Changes an item in place.
- * @returns undefined if the condition held; otherwise nothing was written, and the item as it was then.
+ * @param schema of the updated attributes.
+ * @returns the changed attributes if the condition held; otherwise nothing was written, and the item as it was then.
  */
-export async function updateOrFind<Item>(
+export async function updateOrFind<Item, Updated>(
   table: Table<Item>,
   key: Key,
   update: Update,
+  schema: Schema<Updated>,
   signal: AbortSignal,
-): Promise<Refused<Item> | undefined> {
-  const command = new UpdateItemCommand({ ...updateInput(table, key, update), ...findIfRefused });
-  return await refusalOf(
-    table,
-    callDatabase((to) => to.send(command, { abortSignal: signal })),
-  );
+): Promise<{ readonly updated: Updated } | Refused<Item>> {
+  const command = new UpdateItemCommand({ ...updateAndReturnInput(table, key, update), ...findIfRefused });
+  const write = callDatabase((to) => to.send(command, { abortSignal: signal }));
+  const refused = await refusalOf(table, write);
+  return refused ?? { updated: schema.parse(unmarshall((await write).Attributes ?? {})) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItem, updateAndReturn, updateAndReturnOnce, updateItem } from "../aws/database.ts";
+import { getItem, updateAndReturnOnce, updateItem, updateOrFind } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
@@ -81,7 +81,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
 
 /**
  * Charges the work of a request that `countRequest` has counted: further units of the daily quota, exactly even under
- * concurrency. Takes one conditional write, and a read if refused.
+ * concurrency. Takes one conditional write.
  * @param units at least 1.
  * @param before what `countRequest` returned for the request.
  * @returns a result with a code if too few units are left; none was then charged.
@@ -102,13 +102,12 @@ export async function countWork(
     names: { "#day": "day" },
     values: { ":day": day, ":units": units, ":max": quota - units },
   };
-  const counted = await updateAndReturn(quotas, key, update, dayCounts, signal);
-  if (counted !== undefined) {
-    const ofDay = allowance(quota, quota - counted.dayCount, now, dayMilliseconds);
+  const charged = await updateOrFind(quotas, key, update, dayCounts, signal);
+  if ("updated" in charged) {
+    const ofDay = allowance(quota, quota - charged.updated.dayCount, now, dayMilliseconds);
     return { allowance: ofDay.remaining <= before.remaining ? ofDay : before };
   }
-  const last = await getItem(quotas, key, signal);
-  const left = Math.max(0, quota - (last?.dayCount ?? 0));
+  const left = Math.max(0, quota - (charged.found?.dayCount ?? 0));
   return {
     ...exceeded("QUOTA_EXCEEDED", allowance(quota, left, now, dayMilliseconds)),
     message: `The request costs ${units} more of the daily quota, which has ${left} left. Ask for less.`,

@@ -245,10 +245,10 @@ async function endJob(
   const { operationId } = job;
   const set = { state: outcome, reason, lease: leaseId, lastAttempt };
   const write = writeOf(condition, { set, remove: erased });
-  const refused = await updateOrFind(densityJobs, { operationId }, write, signal);
+  const written = await updateOrFind(densityJobs, { operationId }, write, z.object({}), signal);
   // Otherwise an earlier try of this call ended it, and its response was lost.
   const isOurs =
-    refused === undefined || (refused.found?.lease === leaseId && refused.found.state === outcome);
+    "updated" in written || (written.found?.lease === leaseId && written.found.state === outcome);
   if (!isOurs) return false;
   await releasePlace(job, hasPlace, signal);
   return true;
