@@ -87,9 +87,10 @@ describe("the store of jobs", () => {
   test("the pending jobs of all 16 shards are listed once, oldest first", async () => {
     const over = await storeJob(aJob({ state: "delivered" }));
     const stored: Job[] = [];
+    const now = Date.now();
     for (const [index, digit] of [..."0123456789abcdef"].entries()) {
       const operationId = `${crypto.randomUUID().slice(0, -1)}${digit}`;
-      const requestedAt = Date.now() - 1_000 * index;
+      const requestedAt = now - 1_000 * index;
       stored.unshift(await storeJob(aJob({ operationId, requestedAt, queuedAt: 5 })));
     }
 
