@@ -7,7 +7,7 @@ import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
-import { sortedDays } from "../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedRows } from "../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import { observedDay, typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
@@ -244,9 +244,11 @@ test("ncs generate density writes the days of its model, which ncs import densit
   }
   const problems = new Problems(["lima.csv"]);
   const found = new Map<string, unknown>();
-  for await (const { date, tiles } of sortedDays(rowsOf([out], { problems }), { problems })) {
-    for await (const tile of tiles) found.set(`${date} ${tile.geohash}`, plain(tile));
-  }
+  await withSortedRows(rowsOf([out], { problems }), { problems }, async (sorted) => {
+    for (const { date, tiles } of sorted.days()) {
+      for await (const tile of tiles) found.set(`${date} ${tile.geohash}`, plain(tile));
+    }
+  });
   expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
   // Vitest compares numbers one by one, as objects.
   const others = [...expected].filter(([name, tile]) => !isDeepStrictEqual(found.get(name), tile));

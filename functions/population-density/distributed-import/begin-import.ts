@@ -2,15 +2,14 @@ import { getBytes } from "../../../shared/aws/objects.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import type { JudgedDayOfImport } from "../import/judge/judge-import.ts";
+import { beginDay } from "../import/publish/begin-day.ts";
 import { dayKey } from "../import/publish/day-storage.ts";
+import { beginImport, judgedNumbers, storageOf } from "../import/publish/import-order.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
 import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
-import { recordExclusion } from "../import/store/exclusion-store.ts";
-import { beginEntry, recordDay } from "../import/store/journal-store.ts";
-import { readDayParts, releaseDay, takeDay } from "../import/store/part-store.ts";
+import { releaseDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
-import { recordPublishing } from "../tiles/data-set-store.ts";
 import {
   eachJson,
   getJson,
@@ -22,40 +21,39 @@ import {
   prefixProblems,
   putJson,
 } from "./execution-objects.ts";
-import { judgeImport } from "./judgement.ts";
-import { storageOf } from "./storage.ts";
+import { judgeExecution } from "./judgement.ts";
 
 /** Longer than a step with all its attempts; an execution that ends gives the days back at once. */
-const leaseMilliseconds = 3_600_000;
+const executionLeaseMilliseconds = 3_600_000;
 
 /** The right of an execution to store its days. */
 function leaseOf({ id }: ImportOrder): DayLease {
-  return { writer: id, milliseconds: leaseMilliseconds };
+  return { writer: id, milliseconds: executionLeaseMilliseconds };
 }
 
-/** A day of an execution that `beginImport` has taken. */
+/** A day of an execution that `beginExecution` has taken. */
 export function heldDay(order: ImportOrder, { date, listed }: Pick<PlannedDay, "date" | "listed">): HeldDay {
   const parts = order.replay === undefined ? listed : undefined;
   return new HeldDay(dayKey({ date }, storageOf(order)), date, parts, leaseOf(order));
 }
 
 /**
- * Records K and takes all days, once no row has a problem: no other import stores them now. Nothing else was written to
- * the table before, and what is published of these days stays as it is until a step stores something of them.
+ * Records K, adds the import to the journal and takes all days, once no row has a problem: no other import stores them
+ * now. Nothing else was written to the table before, and what is published of these days stays as it is until a step
+ * stores something of them.
  * @throws {ImportError} that says why the import is refused.
  */
-export async function beginImport(order: ImportOrder): Promise<void> {
+export async function beginExecution(order: ImportOrder): Promise<void> {
   const whole = await getJson(plan, keys.plan(order.id));
   await refuseProblems(order.id, whole);
-  const judged = await judgeImport(order, whole);
+  const judged = await judgeExecution(order, whole);
   try {
-    const isReplay = order.replay !== undefined;
-    const newestDay = order.typical ? undefined : whole.days.at(-1)?.date;
-    const { replacesTimeZone } = order.calendar ?? {};
-    const publishing = { ...storageOf(order), calendar: whole.calendar, replacesTimeZone };
-    await recordPublishing(publishing, newestDay, isReplay);
-    if (!isReplay) await addToJournal(order, whole, judged);
-    for (const day of whole.days) await beginDay(order, whole.precision, day);
+    const dates = whole.days.map(({ date }) => date);
+    const files = whole.files.map(({ file, bytes, sha256 }) => ({ name: file, bytes, sha256 }));
+    const number = await beginImport(order, whole.calendar, dates, files, order);
+    // The entry of an earlier attempt gets no end, so no replay makes it again.
+    if (number !== undefined) await putJson(keys.journalled(order.id), { number });
+    for (const day of whole.days) await takePlanned(order, whole.precision, day, judged, number);
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
     if (!(error instanceof ImportError)) throw error;
@@ -64,53 +62,21 @@ export async function beginImport(order: ImportOrder): Promise<void> {
   }
 }
 
-async function addToJournal(
-  order: ImportOrder,
-  { files, days, calendar }: Plan,
-  judged: readonly JudgedDayOfImport[],
-): Promise<void> {
-  const { id, prefix, typical, isRecounted, marketShare, coverage, provenance, accepted = [] } = order;
-  if (order.isExcluded === true) for (const { date } of days) await recordExclusion(date, true);
-  const { threshold, precisions } = storageOf(order);
-  const number = await beginEntry(
-    {
-      command: "density",
-      prefix,
-      typical,
-      isRecounted,
-      marketShare,
-      threshold,
-      precisions: [...precisions],
-      calendar,
-      ...(accepted.length === 0 ? {} : { accepted }),
-      ...(coverage === undefined ? {} : { coverage }),
-      ...(provenance === undefined ? {} : { provenance }),
-    },
-    files.map(({ file, bytes, sha256 }) => ({ name: file, bytes, sha256 })),
-  );
-  for (const { date, parts } of days) {
-    const ofDay = typical ? undefined : judged.find((each) => each.date === date);
-    await recordDay(number, date, parts, ofDay && { figures: ofDay.figures, findings: ofDay.findings });
-  }
-  // The entry of an earlier attempt gets no end, so no replay makes it again.
-  await putJson(keys.journalled(id), { number });
-}
-
-async function beginDay(
+async function takePlanned(
   order: ImportOrder,
   precision: number,
-  { date, created, revision }: PlannedDay,
+  { date, parts, created: id, revision }: PlannedDay,
+  judged: readonly JudgedDayOfImport[],
+  importNumber: number | undefined,
 ): Promise<void> {
-  if (created !== undefined && order.replay === undefined) {
-    const coverage = decodeCoverage(await getBytes(keys.created(order.id, created)), precision);
-    await new PartCoverages().write({ id: created, precision, coverage });
-  }
-  const key = dayKey({ date }, storageOf(order));
-  const { writer, milliseconds } = leaseOf(order);
-  const read = revision === undefined ? undefined : { revision };
-  if (await takeDay(key, writer, Date.now() + milliseconds, read)) return;
-  // An earlier attempt may have taken it.
-  if ((await readDayParts(key))?.writer === writer) return;
+  const created =
+    id === undefined || order.replay !== undefined
+      ? undefined
+      : { id, precision, coverage: decodeCoverage(await getBytes(keys.created(order.id, id)), precision) };
+  const decided = { key: dayKey({ date }, storageOf(order)), date, parts, revision, created };
+  const ofDay = judged.find((each) => each.date === date);
+  const record = { importNumber, judged: ofDay && judgedNumbers(order, ofDay) };
+  if (await beginDay(decided, record, new PartCoverages(), leaseOf(order))) return;
   throw new ImportError([`${date}: another import has started to store it: repeat this one`]);
 }
 

@@ -1,9 +1,9 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
+import { storageOf } from "../import/publish/import-order.ts";
 import { type ImportedFile, readFiles } from "../import/store/journal-store.ts";
 import type { CountedFile, CountedFiles } from "./counted-files.ts";
 import type { ImportOrder } from "./execution-objects.ts";
-import { storageOf } from "./storage.ts";
 
 /**
  * Checks the files against each other; each was checked by itself when it was read.

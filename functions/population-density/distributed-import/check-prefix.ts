@@ -1,11 +1,11 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { refuseContradictions } from "../import/publish/contradictions.ts";
+import { storageOf } from "../import/publish/import-order.ts";
 import { rowKeysPerPartition } from "../import/rows/row-key.ts";
 import { repeatsIn } from "../import/sort/partition-tiles.ts";
 import { type ImportOrder, keys, putJson } from "./execution-objects.ts";
 import { leaveFigures } from "./judgement.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
-import { storageOf } from "./storage.ts";
 
 /**
  * Checks the rows with a prefix against each other, and against what is published; leaves their figures, and the
@@ -24,12 +24,13 @@ export async function checkPrefix(order: ImportOrder, prefix: string): Promise<v
     for (const { file, entries } of rows) {
       for (const line of repeatsIn([entries], seen)) repeated.push({ file, line });
     }
-    await leaveFigures(order, prefix, planned, day, rows);
+    const found = divisionHere(planned, day);
+    const tiles = tilesOfDay(planned, day, rows);
+    await leaveFigures(order, prefix, planned, day, rows, tiles, found.division);
     if (conflict !== undefined) continue;
-    const division = divisionHere(planned, day);
-    const counted = { date: day.date, precision, coverage: new Map(), tiles: tilesOfDay(planned, day, rows) };
+    const counted = { date: day.date, precision, coverage: new Map(), tiles };
     try {
-      await refuseContradictions(counted, storage, division);
+      await refuseContradictions(counted, storage, found);
     } catch (error) {
       if (!(error instanceof ImportError)) throw error;
       conflict = { day: day.day, reason: error.message };

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
-import { areaOf, contextOf } from "../import/publish/day-context.ts";
+import { comparisonOf, contextOf } from "../import/publish/day-context.ts";
 import { type DayStorage, dayKey } from "../import/publish/day-storage.ts";
+import { storageOf } from "../import/publish/import-order.ts";
 import { storeFigures } from "../import/publish/store-figures.ts";
 import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
@@ -29,7 +30,7 @@ import {
   storedTiles,
 } from "./execution-objects.ts";
 import { readJudgement } from "./judgement.ts";
-import { storageOf, topPrecision } from "./storage.ts";
+import { topPrecision } from "./storage.ts";
 import { storedSumsOfDay, sumsOfJson } from "./sums.ts";
 
 /**
@@ -56,7 +57,7 @@ async function storeCoarser(
   order: ImportOrder,
   { rows, precision, box, outline, calendar, days }: Plan,
 ): Promise<Imported> {
-  const storage = { ...storageOf(order), calendar };
+  const storage = storageOf(order, calendar);
   const excluded = await excludedDays(order.replay);
   const total = { items: 0, changed: 0 };
   const ofDays = days.map(() => ({ changed: 0, errors: new ForecastErrors() }));
@@ -88,13 +89,11 @@ async function storeCoarser(
     addToDay(index, stored);
   }
   const newestDay = order.typical ? undefined : days.at(-1)?.date;
-  const compared = days.map(({ date, renewed, created }, index) => ({
-    day: date,
-    area: areaOf([...renewed, ...(created === undefined ? [] : [created])]),
-    errors: ofDays[index]?.errors.list() ?? [],
-    isChanged: (ofDays[index]?.changed ?? 0) > 0,
-    ...(box === undefined ? {} : { box }),
-  }));
+  const compared = days.map(({ date, renewed, created }, index) => {
+    const { changed = 0, errors } = ofDays[index] ?? {};
+    const published = [...renewed, ...(created === undefined ? [] : [created])];
+    return comparisonOf(date, published, { changed, errors: errors?.list() ?? [] }, box);
+  });
   await addToDataSet({ coverage: box, outline, newestDay, provenance: order.provenance, compared });
   const judgement = await readJudgement(order.id);
   if (!order.typical) await storeFigures(judgement.days, order.replay);

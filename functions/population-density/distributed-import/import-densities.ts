@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { causeOf, log } from "../../../shared/aws/log.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { beginImport } from "./begin-import.ts";
+import { beginExecution } from "./begin-import.ts";
 import { checkPrefix } from "./check-prefix.ts";
 import { importOrder, keys, putJson } from "./execution-objects.ts";
 import { failImport, finishImport } from "./finish-import.ts";
@@ -61,7 +61,7 @@ async function run(step: StepOfImport): Promise<unknown> {
     case "check":
       return await checkPrefix(step.order, step.prefix);
     case "begin":
-      return await beginImport(step.order);
+      return await beginExecution(step.order);
     case "store":
       return await storePrefix(step.order, step.prefix);
     case "finish":

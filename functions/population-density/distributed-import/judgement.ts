@@ -1,11 +1,10 @@
 import { decodeFigures, encodeFigures, type Figures, joined } from "../import/judge/figures.ts";
-import { type DayToJudge, type JudgedDayOfImport, judgeDays } from "../import/judge/judge-import.ts";
+import type { DayToJudge, JudgedDayOfImport } from "../import/judge/judge-import.ts";
 import { figuresOfParts, type PartFigures } from "../import/judge/part-figures.ts";
 import { addRowFigures, noRows, RowSums } from "../import/judge/row-sums.ts";
-import { defaultThresholds } from "../import/judge/thresholds.ts";
-import { excludedDays } from "../import/store/exclusion-store.ts";
-import { readFigures } from "../import/store/figure-store.ts";
-import { readDaysOf } from "../import/store/journal-store.ts";
+import { daysAsMade, judgeOrder, storageOf } from "../import/publish/import-order.ts";
+import type { CountedTile } from "../privacy/counted.ts";
+import type { Division } from "../privacy/parts.ts";
 import {
   coverageOf,
   eachJson,
@@ -18,54 +17,43 @@ import {
   prefixFigures,
   putJson,
 } from "./execution-objects.ts";
-import { divisionHere, type PlannedPrefix, type RowsOfFile, tilesOfDay } from "./prefix-rows.ts";
-import { storageOf } from "./storage.ts";
+import type { PlannedPrefix, RowsOfFile } from "./prefix-rows.ts";
 
 /** Leaves the figures of the rows with a prefix on a day. */
 export async function leaveFigures(
   order: ImportOrder,
   prefix: string,
-  planned: PlannedPrefix,
+  { here }: PlannedPrefix,
   day: PlannedDay,
   rows: readonly RowsOfFile[],
+  tiles: readonly CountedTile[],
+  division: Division,
 ): Promise<void> {
   const storage = storageOf(order);
   const sums = new RowSums(storage.threshold);
   for (const { entries } of rows) sums.add(entries);
-  const tiles = new Map(sums.takeTiles(prefix));
+  const ofTiles = new Map(sums.takeTiles(prefix));
   const ofRows = noRows();
   sums.takeRows(ofRows);
   const parts = await figuresOfParts(
-    {
-      coverage: coverageOf(planned.here.tiles),
-      tiles: tilesOfDay(planned, day, rows),
-      sums: { hours: day.hours, rows: ofRows, tiles },
-    },
-    divisionHere(planned, day).division,
+    { coverage: coverageOf(here.tiles), tiles, sums: { hours: day.hours, rows: ofRows, tiles: ofTiles } },
+    division,
     storage,
   );
   await putJson(keys.figures(order.id, day.day, prefix), { parts: parts.map(jsonOf), rows: ofRows });
 }
 
 /**
- * Judges the days of an import as an import on one machine does, and leaves the judgement.
+ * Judges the days of an execution, and leaves the judgement.
  * @throws {ImportError} naming the critical findings that are not accepted.
  */
-export async function judgeImport(
+export async function judgeExecution(
   order: ImportOrder,
   { days, calendar }: Plan,
 ): Promise<readonly JudgedDayOfImport[]> {
   const found: DayToJudge[] = [];
   for (const { date, day } of days) found.push({ date, ...(await figuresOf(order.id, day)) });
-  const judged = await judgeDays(found, {
-    calendar,
-    thresholds: order.thresholds ?? defaultThresholds,
-    accepted: order.accepted ?? [],
-    excluded: order.typical ? new Set() : await excludedDays(order.replay),
-    readFigures: order.typical ? async () => [] : readFigures,
-    now: Date.now(),
-    foundBefore: order.replay === undefined ? undefined : await readDaysOf(order.replay),
-  });
+  const judged = await judgeOrder(order, calendar, found, await daysAsMade(order));
   await putJson(keys.judgement(order.id), {
     days: judged.map(({ date, parts, findings }) => ({ date, parts: parts.map(jsonOf), findings })),
     found: judged.flatMap((day) => day.found),

@@ -1,17 +1,14 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
-import { ImportError } from "../../../shared/import/import-error.ts";
 import { divisionGiven, listedParts, partsOfDay } from "../import/publish/day-parts.ts";
 import { dayKey } from "../import/publish/day-storage.ts";
+import { Divisions } from "../import/publish/divisions.ts";
+import { daysAsMade, recountedDates, storageOf } from "../import/publish/import-order.ts";
 import { type Coverages, PartCoverages } from "../import/store/coverage-store.ts";
-import { readDaysOf } from "../import/store/journal-store.ts";
-import { readDayParts } from "../import/store/part-store.ts";
+import { settledParts, waitingMilliseconds } from "../import/store/day-lease.ts";
 import type { DayParts } from "../import/store/tables.ts";
 import type { Coverage, Part } from "../privacy/parts.ts";
-import { weekdayOf } from "../privacy/typical-week.ts";
 import type { CountedFile } from "./counted-files.ts";
 import type { ImportOrder, PlannedDay } from "./execution-objects.ts";
-import { storageOf } from "./storage.ts";
 
 /** The days of an import, and the parts that they have or get. */
 export interface PlannedDays {
@@ -32,24 +29,20 @@ export async function planDays(
   precision: number,
   coverage: Coverage,
 ): Promise<PlannedDays> {
-  const storage = storageOf(order);
-  const partsBefore = order.replay === undefined ? undefined : await readDaysOf(order.replay);
+  const asMade = await daysAsMade(order);
   const coverages = new PlannedCoverages();
+  const storage = { ...storageOf(order), divisions: new Divisions(coverages) };
   const left = new Map<string, DayParts>();
-  const recounted = new Set<number>();
+  const named = namedHours(files);
+  const recounted = recountedDates(order, [...named.keys()].map(dateOf));
+  const deadline = Date.now() + waitingMilliseconds;
   const days: PlannedDay[] = [];
-  for (const [day, hours] of namedHours(files)) {
-    const date = dayOf(new Date(day * dayMilliseconds));
-    const weekday = weekdayOf(date);
-    const ofDay = {
-      ...storage,
-      coverages,
-      isRecounted: order.isRecounted && !recounted.has(weekday),
-      partsBefore: partsOfDay(date, partsBefore),
-    };
-    recounted.add(weekday);
+  for (const [day, hours] of named) {
+    const date = dateOf(day);
+    const isRecounted = recounted.has(date);
+    const ofDay = { ...storage, isRecounted, partsBefore: partsOfDay(date, asMade) };
     const key = dayKey({ date }, storage);
-    const before = left.get(key) ?? (await settledParts(key, date));
+    const before = left.get(key) ?? (await settledParts(key, date, deadline));
     const found = await divisionGiven(before, { date, precision, coverage }, ofDay);
     const { renewed, created } = found.division;
     const listed = [...listedParts({ precision }, ofDay, found)];
@@ -67,6 +60,10 @@ export async function planDays(
     });
   }
   return { days, parts: coverages.planned };
+}
+
+function dateOf(day: number): string {
+  return dayOf(new Date(day * dayMilliseconds));
 }
 
 /** Cells of parts: of those that the plan knows, and of stored ones. */
@@ -98,18 +95,4 @@ function namedHours(files: readonly Pick<CountedFile, "hours">[]): ReadonlyMap<n
     hours.set(day, (hours.get(day) ?? 0) | (1 << hour));
   }
   return new Map([...hours].sort(([one], [other]) => one - other));
-}
-
-/** How long an import waits for others that store the same day, and how often it looks. */
-const waitingMilliseconds = 120_000;
-const pauseMilliseconds = 1_000;
-
-/** The parts of a day that no other import is storing. */
-async function settledParts(key: string, date: string): Promise<DayParts | undefined> {
-  for (const deadline = Date.now() + waitingMilliseconds; ; await wait(pauseMilliseconds)) {
-    const parts = await readDayParts(key);
-    if ((parts?.writerUntil ?? 0) <= Date.now()) return parts;
-    if (Date.now() < deadline) continue;
-    throw new ImportError([`${date}: another import is storing it: repeat this one when it has ended`]);
-  }
 }

@@ -3,17 +3,18 @@ import { coverageAt } from "../import/coverage.ts";
 import { coveredBox } from "../import/covered-box.ts";
 import { coveredOutline } from "../import/covered-outline.ts";
 import { checkTypicalDay } from "../import/publish/day-storage.ts";
+import { calendarOf, storageOf } from "../import/publish/import-order.ts";
 import { checkParts } from "../import/store/part-store.ts";
 import { type Coverage, encodeCoverage } from "../privacy/parts.ts";
-import { calendarWith, checkPublishing } from "../tiles/data-set-store.ts";
-import { changedCalendar, type TypicalCalendar, utcCalendar } from "../tiles/typical-calendar.ts";
+import { checkPublishing } from "../tiles/data-set-store.ts";
+import type { TypicalCalendar } from "../tiles/typical-calendar.ts";
 import { checkFiles } from "./check-files.ts";
 import { CountedFiles } from "./counted-files.ts";
 import { readCoveredArea } from "./covered-area.ts";
 import { type ImportOrder, keys, type Plan, putJson } from "./execution-objects.ts";
 import { type PlannedDays, planDays } from "./plan-days.ts";
 import { prefixPlans, writePrefixes } from "./prefix-plans.ts";
-import { refuseOtherStack, storageOf } from "./storage.ts";
+import { refuseOtherStack } from "./storage.ts";
 
 /**
  * Checks what the files say together, compares the days with what is published of them, and plans how each is stored.
@@ -44,10 +45,6 @@ async function checkTables(order: ImportOrder): Promise<void> {
     await checkPublishing(storageOf(order));
   }
   await checkParts();
-}
-
-async function calendarOf({ calendar, replay }: ImportOrder): Promise<TypicalCalendar> {
-  return replay === undefined ? await calendarWith(calendar) : changedCalendar(utcCalendar, calendar);
 }
 
 function planOf(

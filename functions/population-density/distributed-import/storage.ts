@@ -1,25 +1,6 @@
 import { setting } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
-import type { DayStorage } from "../import/publish/day-storage.ts";
 import type { ImportOrder } from "./execution-objects.ts";
-
-/**
- * How the days of an import are stored: as it was ordered and this function is configured, or as they were when an
- * import is made again.
- */
-export function storageOf({
-  typical,
-  marketShare,
-  ...order
-}: Pick<ImportOrder, "marketShare" | "precisions" | "replay" | "threshold" | "typical">): DayStorage {
-  const isReplay = order.replay !== undefined;
-  return {
-    kind: typical ? "typical" : "observed",
-    precisions: isReplay ? order.precisions : setting("DENSITY_PRECISIONS"),
-    threshold: isReplay ? order.threshold : setting("DENSITY_K"),
-    marketShare,
-  };
-}
 
 /**
  * The function must have been deployed with the K and the precisions that the service announces.

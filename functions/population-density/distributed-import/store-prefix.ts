@@ -1,4 +1,5 @@
 import { contextOf } from "../import/publish/day-context.ts";
+import { storageOf } from "../import/publish/import-order.ts";
 import { storeTiles } from "../import/publish/store-tiles.ts";
 import { excludedDays } from "../import/store/exclusion-store.ts";
 import { anonymousTiles } from "../privacy/anonymous-tiles.ts";
@@ -6,7 +7,7 @@ import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { heldDay } from "./begin-import.ts";
 import { type ImportOrder, keys, putJson, type StoredTiles } from "./execution-objects.ts";
 import { divisionHere, plannedPrefix, rowsOfDay, tilesOfDay } from "./prefix-rows.ts";
-import { storageOf, topPrecision } from "./storage.ts";
+import { topPrecision } from "./storage.ts";
 import { jsonOfSums } from "./sums.ts";
 
 /**
@@ -16,7 +17,7 @@ import { jsonOfSums } from "./sums.ts";
 export async function storePrefix(order: ImportOrder, prefix: string): Promise<void> {
   const planned = await plannedPrefix(order.id, prefix);
   const { precision, days, calendar } = planned.whole;
-  const storage = { ...storageOf(order), calendar };
+  const storage = storageOf(order, calendar);
   const excluded = await excludedDays(order.replay);
   const total: StoredTiles = { items: 0, changed: 0, days: [] };
   for (const day of days) {

@@ -4,7 +4,7 @@ import { setImmediate as eventLoop } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
-import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedRows } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import { useDatabaseCall } from "../../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { Problems } from "../../../shared/import/problems.ts";
@@ -73,9 +73,7 @@ async function sorted(path: string, threads: number): Promise<number> {
       yield batch;
     }
   }
-  const days = sortedDays(counted(), { problems });
-  await days.next();
-  await days.return(undefined);
+  await withSortedRows(counted(), { problems }, async (all) => void all.days());
   await parser?.close();
   return rows;
 }

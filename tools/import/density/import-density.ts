@@ -1,58 +1,53 @@
 import { open } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { cellOf, gridOf } from "../../../functions/population-density/cover/geohash.ts";
-import type { Outline } from "../../../functions/population-density/cover/outline.ts";
 import { type CoveredArea, coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import { coveredBox } from "../../../functions/population-density/import/covered-box.ts";
 import { coveredOutline } from "../../../functions/population-density/import/covered-outline.ts";
-import {
-  type DatedFinding,
-  type DayToJudge,
-  type JudgedDayOfImport,
-  judgeDays,
+import type {
+  DatedFinding,
+  DayToJudge,
+  JudgedDayOfImport,
 } from "../../../functions/population-density/import/judge/judge-import.ts";
 import { figuresOfParts } from "../../../functions/population-density/import/judge/part-figures.ts";
-import {
-  defaultThresholds,
-  type JudgementThresholds,
-} from "../../../functions/population-density/import/judge/thresholds.ts";
-import { partsOfDay } from "../../../functions/population-density/import/publish/day-parts.ts";
+import { type FoundDay, partsOfDay } from "../../../functions/population-density/import/publish/day-parts.ts";
 import {
   checkTypicalDay,
   type DayStorage,
 } from "../../../functions/population-density/import/publish/day-storage.ts";
-import { checkDay, storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
+import { Divisions } from "../../../functions/population-density/import/publish/divisions.ts";
+import {
+  beginImport,
+  calendarOf,
+  type DensityOrder,
+  daysAsMade,
+  judgedNumbers,
+  judgeOrder,
+  recountedDates,
+  storageOf,
+} from "../../../functions/population-density/import/publish/import-order.ts";
+import {
+  checkDay,
+  storeCheckedDay,
+} from "../../../functions/population-density/import/publish/store-days.ts";
 import { storeFigures } from "../../../functions/population-density/import/publish/store-figures.ts";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
 import type { RowBatch } from "../../../functions/population-density/import/rows/row-batch.ts";
-import { outsideCoverage } from "../../../functions/population-density/import/sort/day-sort.ts";
-import { sortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
-import { PartCoverages } from "../../../functions/population-density/import/store/coverage-store.ts";
 import {
-  excludedDays,
-  recordExclusion,
-} from "../../../functions/population-density/import/store/exclusion-store.ts";
-import { readFigures } from "../../../functions/population-density/import/store/figure-store.ts";
+  outsideCoverage,
+  type SortedDay,
+} from "../../../functions/population-density/import/sort/day-sort.ts";
+import { withSortedRows } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import {
-  beginEntry,
   type DayOfImport,
   endEntry,
-  type ImportOptions,
+  type ImportedFile,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { checkParts } from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
-import { weekdayOf } from "../../../functions/population-density/privacy/typical-week.ts";
-import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
-import { addToDataSet, calendarWith } from "../../../functions/population-density/tiles/data-set-store.ts";
-import type { FindingCode } from "../../../functions/population-density/tiles/findings.ts";
+import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import type { ImportedDay } from "../../../functions/population-density/tiles/forecast-error.ts";
-import {
-  type CalendarChange,
-  changedCalendar,
-  type TypicalCalendar,
-  utcCalendar,
-} from "../../../functions/population-density/tiles/typical-calendar.ts";
+import type { TypicalCalendar } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { isFileError } from "../../../shared/import/unreadable.ts";
@@ -63,7 +58,7 @@ import { countedHoursOf, type ImportedExtent } from "./extent.ts";
 import { startParserThreads } from "./parser-threads.ts";
 
 /** An import of files of counted people. */
-export interface DensityImport {
+export interface DensityImport extends DensityOrder {
   /**
    * Paths of files as `rowsOf` reads them, and as problems name them; together they hold everything about the hours
    * they name.
@@ -71,44 +66,12 @@ export interface DensityImport {
   readonly files: readonly string[];
   /** Path of a GeoJSON file as `readArea` reads it; without it those cells are covered that any row names. */
   readonly coverage?: string | undefined;
-  /** Which share of all people is counted, above 0 and at most 1; everybody if absent. */
-  readonly marketShare?: number | undefined;
-  /** Whether the days are stored as typical weekdays and not as dates. */
-  readonly typical: boolean;
-  /** Whether typical weekdays were counted again: earlier counts are discarded. See `DayStorage`. */
-  readonly isRecounted?: boolean | undefined;
-  /** For callers to read. */
-  readonly provenance?: Provenance | undefined;
-  /**
-   * What typical weekdays follow from now on, as far as it differs from what they have followed. Of an import that is
-   * made again: what they followed then, UTC if absent.
-   */
-  readonly calendar?: CalendarChange | undefined;
-  /** Supported lengths of geohashes. */
-  readonly precisions: readonly number[];
-  /** K: cells with fewer people who were really counted are suppressed. */
-  readonly threshold: number;
   /** How many threads parse in addition to this one; if absent, as many as are worth starting for the files. */
   readonly threads?: number | undefined;
   /** Checks everything and stores nothing. */
   readonly isDryRun?: boolean | undefined;
-  /** Codes of critical findings that do not refuse it. */
-  readonly accepted?: readonly FindingCode[] | undefined;
-  /** The limits of warnings and refusals; the defaults if absent. */
-  readonly thresholds?: JudgementThresholds | undefined;
-  /** Whether its days stay out of typical weekdays. */
-  readonly isExcluded?: boolean | undefined;
-  /** Makes an import again that was made before. Days keep the parts that they have, and the journal stays as it is. */
-  readonly replay?: ReplayedImport | undefined;
   readonly onProgress?: ((progress: DensityProgress) => void) | undefined;
   readonly onRemark?: OnRemark | undefined;
-}
-
-/** An import of the journal. */
-interface ReplayedImport {
-  readonly number: number;
-  /** Its days as it was made. */
-  readonly days: ReadonlyMap<string, DayOfImport>;
 }
 
 /** The progress of an import. */
@@ -135,7 +98,7 @@ export interface DensityImported {
 /**
  * Imports files of counted people. Nothing is stored before every row of every file is valid and every day is
  * compatible with what is published of it. An interrupted import is simply repeated.
- * @throws {ImportError} naming what is refused; what `storeDay` throws.
+ * @throws {ImportError} naming what is refused; what `storeCheckedDay` throws.
  */
 export async function importDensity(wanted: DensityImport): Promise<DensityImported> {
   const area = wanted.coverage === undefined ? undefined : await readArea(wanted.coverage, wanted.onRemark);
@@ -152,153 +115,151 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
 }
 
 async function importRows(wanted: DensityImport, area: CoveredArea | undefined): Promise<DensityImported> {
-  const { files, marketShare = 1, precisions, threshold, onProgress, replay } = wanted;
-  checkShare(marketShare);
+  checkShare(wanted.marketShare ?? 1);
   await checkParts();
-  const problems = new Problems(files);
-  const partsBefore = replay?.days;
-  const calendar =
-    replay === undefined
-      ? await calendarWith(wanted.calendar)
-      : changedCalendar(utcCalendar, wanted.calendar);
-  const storage: DayStorage = {
-    calendar,
-    replacesTimeZone: wanted.calendar?.replacesTimeZone,
-    kind: wanted.typical ? "typical" : "observed",
-    isRecounted: wanted.isRecounted,
-    precisions,
-    threshold,
-    marketShare,
-    coverages: new PartCoverages(),
-    replay: replay?.number,
+  const calendar = await calendarOf(wanted);
+  const asMade = await daysAsMade(wanted);
+  const reading = new Reading(wanted);
+  const options = {
+    problems: reading.problems,
+    coverageAt: area && ((precision: number) => coverageAt(area, precision)),
+    isTypical: wanted.typical,
+    now: wanted.typical ? undefined : Date.now(),
+    threshold: wanted.threshold,
   };
-  const judge = async (found: readonly DayToJudge[]) =>
-    await judgeDays(found, {
-      calendar,
-      thresholds: wanted.thresholds ?? defaultThresholds,
-      accepted: wanted.accepted ?? [],
-      excluded: wanted.typical ? new Set() : await excludedDays(replay?.number),
-      readFigures: wanted.typical ? async () => [] : readFigures,
-      now: Date.now(),
-      foundBefore: replay?.days,
-    });
-  let judged: readonly JudgedDayOfImport[] = [];
-  const total = { rows: 0, items: 0, changed: 0 };
-  const allBytes = bytesOf(files);
-  let bytes = 0;
-  const hashes = files.map((path) => new FileHash(path));
-  const onBytes = (more: Uint8Array, file: number) => {
-    hashes[file]?.add(more);
-    bytes += more.length;
-    onProgress?.({ bytes, allBytes });
-  };
-  async function* countedRows(): AsyncGenerator<RowBatch> {
-    const threads = wanted.threads ?? threadsWorth(allBytes);
+  return await withSortedRows(reading.batches(), options, async (sorted) => {
+    const days = await checkDays(wanted, calendar, asMade, sorted.days());
+    const findings = days.flatMap(({ judged }) => judged.found);
+    const { rows } = reading;
+    if (wanted.isDryRun === true) return { rows, items: 0, changed: 0, findings };
+    return { rows, findings, ...(await storeDays(wanted, calendar, days, reading)) };
+  });
+}
+
+/** Reads the rows of the files of an import. */
+class Reading {
+  readonly problems: Problems;
+  rows = 0;
+  readonly #wanted: DensityImport;
+  readonly #hashes: readonly FileHash[];
+  readonly #allBytes: number;
+  #bytes = 0;
+
+  constructor(wanted: DensityImport) {
+    this.#wanted = wanted;
+    this.problems = new Problems(wanted.files);
+    this.#hashes = wanted.files.map((path) => new FileHash(path));
+    this.#allBytes = bytesOf(wanted.files);
+  }
+
+  async *batches(): AsyncGenerator<RowBatch> {
+    const { files, threads = threadsWorth(this.#allBytes) } = this.#wanted;
     const parser = threads > 0 ? startParserThreads(threads) : undefined;
+    const onBytes = (bytes: Uint8Array, file: number) => {
+      this.#hashes[file]?.add(bytes);
+      this.#bytes += bytes.length;
+      this.tell();
+    };
     try {
-      for await (const batch of rowsOf(files, { problems, onBytes, parser })) {
-        total.rows += batch.to - batch.from;
+      for await (const batch of rowsOf(files, { problems: this.problems, onBytes, parser })) {
+        this.rows += batch.to - batch.from;
         yield batch;
       }
     } finally {
       await parser?.close();
     }
   }
-  const days = sortedDays(countedRows(), {
-    problems,
-    coverageAt: area && ((precision) => coverageAt(area, precision)),
-    isTypical: wanted.typical,
-    now: wanted.typical ? undefined : Date.now(),
-    threshold,
-    checkDays: async (sorted) => {
-      const found: DayToJudge[] = [];
-      for (const day of sorted) {
-        if (precisions.every((precision) => precision > day.precision)) {
-          throw new ImportError([
-            `geohashes of ${day.precision} characters are shorter than every supported precision`,
-          ]);
-        }
-        if (wanted.typical) checkTypicalDay(day.date, calendar);
-        const { division } = await checkDay(day, {
-          ...storage,
-          partsBefore: partsOfDay(day.date, partsBefore),
-        });
-        found.push({
-          date: day.date,
-          rows: day.sums.rows,
-          parts: await figuresOfParts(day, division, storage),
-        });
-      }
-      judged = await judge(found);
-    },
-  });
-  const recounted = new Set<number>();
-  const compared: ImportedDay[] = [];
-  let box: Box | undefined;
-  let outline: Outline | undefined;
-  let newest = "";
-  let extent: ImportedExtent | undefined;
-  let importNumber: number | undefined;
-  for await (const day of days) {
-    if (wanted.isDryRun === true) continue;
-    onProgress?.({ bytes, allBytes, date: day.date });
-    if (replay === undefined && importNumber === undefined) {
-      const read = hashes.map((hash) => hash.end());
-      if (wanted.isExcluded === true) {
-        for (const { date } of judged) await recordExclusion(date, true);
-      }
-      importNumber = await beginEntry(await optionsOf(wanted, calendar), read);
-    }
-    // Two dates may have hours of one weekday: the second one must not forget the first.
-    const weekday = weekdayOf(day.date);
-    const isRecounted = wanted.isRecounted === true && !recounted.has(weekday);
-    recounted.add(weekday);
-    const before = partsOfDay(day.date, partsBefore);
-    const ofDay = wanted.typical ? undefined : judged.find(({ date }) => date === day.date);
-    const stored = await storeDay(day, {
-      ...storage,
-      isRecounted,
-      importNumber,
-      partsBefore: before,
-      judged: ofDay && { figures: ofDay.figures, findings: ofDay.findings },
-    });
-    if (ofDay !== undefined) await storeFigures([ofDay], replay?.number);
-    total.items += stored.items;
-    total.changed += stored.changed;
-    box = coveredBox(day.coverage, day.precision, box);
-    compared.push({ ...stored.compared, ...(box === undefined ? {} : { box }) });
-    // All days of an import cover the same cells.
-    outline ??= coveredOutline(day.coverage, day.precision);
-    newest = day.date > newest ? day.date : newest;
-    if (box !== undefined) {
-      const { precision } = day;
-      extent = { box, precision, isTypical: wanted.typical, newest: await countedHoursOf(day) };
-    }
+
+  /** Tells how far the import is. @param date that is being stored. */
+  tell(date?: string): void {
+    const progress = { bytes: this.#bytes, allBytes: this.#allBytes };
+    this.#wanted.onProgress?.(date === undefined ? progress : { ...progress, date });
   }
-  if (newest !== "") {
-    const newestDay = wanted.typical ? undefined : newest;
-    await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
+
+  /** The files as they were read; to be called once, after the last row. */
+  files(): ImportedFile[] {
+    return this.#hashes.map((hash) => hash.end());
   }
-  if (importNumber !== undefined) await endEntry(importNumber);
-  const findings = judged.flatMap(({ found }) => found);
-  return { ...total, findings, ...(extent === undefined ? {} : { extent }) };
 }
 
-/** How an import is made, for the journal. */
-async function optionsOf(wanted: DensityImport, calendar: TypicalCalendar): Promise<ImportOptions> {
-  const { coverage, marketShare = 1, provenance, accepted = [] } = wanted;
-  return {
-    command: "density",
-    typical: wanted.typical,
-    isRecounted: wanted.isRecounted === true,
-    marketShare,
-    ...(coverage === undefined ? {} : { coverage: await importedFile(coverage) }),
-    threshold: wanted.threshold,
-    precisions: [...wanted.precisions],
-    calendar,
-    ...(accepted.length === 0 ? {} : { accepted: [...accepted] }),
-    ...(provenance === undefined ? {} : { provenance }),
+/** A day that an import may store. */
+interface CheckedDay {
+  readonly day: SortedDay;
+  readonly storage: DayStorage;
+  readonly found: FoundDay;
+  readonly judged: JudgedDayOfImport;
+}
+
+/** Checks all days before the first one is stored: how each is divided, and whether it is unusual. */
+async function checkDays(
+  wanted: DensityImport,
+  calendar: TypicalCalendar,
+  asMade: ReadonlyMap<string, DayOfImport> | undefined,
+  days: readonly SortedDay[],
+): Promise<readonly CheckedDay[]> {
+  const ofImport = { ...storageOf(wanted, calendar), divisions: new Divisions() };
+  const recounted = recountedDates(
+    wanted,
+    days.map(({ date }) => date),
+  );
+  const found: Omit<CheckedDay, "judged">[] = [];
+  const summed: DayToJudge[] = [];
+  for (const day of days) {
+    const { date, precision } = day;
+    refuseCoarse(precision, wanted.precisions);
+    if (wanted.typical) checkTypicalDay(date, calendar);
+    const partsBefore = partsOfDay(date, asMade);
+    // What is published of a weekday that is counted again is discarded once, by the first of its dates.
+    const checked = await checkDay(day, { ...ofImport, isRecounted: wanted.isRecounted, partsBefore });
+    const storage = { ...ofImport, isRecounted: recounted.has(date), partsBefore };
+    found.push({ day, storage, found: checked });
+    const parts = await figuresOfParts(day, checked.division, ofImport);
+    summed.push({ date, rows: day.sums.rows, parts });
+  }
+  const judged = await judgeOrder(wanted, calendar, summed, asMade);
+  return found.map((each, index) => ({ ...each, judged: judged[index] as JudgedDayOfImport }));
+}
+
+function refuseCoarse(precision: number, supported: readonly number[]): void {
+  if (supported.some((each) => each <= precision)) return;
+  throw new ImportError([`geohashes of ${precision} characters are shorter than every supported precision`]);
+}
+
+/** Stores one whole day after the other, so that an import that is killed leaves whole days. */
+async function storeDays(
+  wanted: DensityImport,
+  calendar: TypicalCalendar,
+  days: readonly CheckedDay[],
+  reading: Reading,
+): Promise<Pick<DensityImported, "changed" | "extent" | "items">> {
+  const last = days.at(-1)?.day;
+  if (last === undefined) return { items: 0, changed: 0 };
+  const { coverage, precision } = last;
+  const source = {
+    coverage: wanted.coverage === undefined ? undefined : await importedFile(wanted.coverage),
   };
+  const dates = days.map(({ day }) => day.date);
+  const importNumber = await beginImport(wanted, calendar, dates, reading.files(), source);
+  // All days of an import cover the same cells.
+  const box = coveredBox(coverage, precision);
+  const total = { items: 0, changed: 0 };
+  const compared: ImportedDay[] = [];
+  for (const { day, storage, found, judged } of days) {
+    reading.tell(day.date);
+    const record = { importNumber, judged: judgedNumbers(wanted, judged) };
+    const stored = await storeCheckedDay(day, { ...storage, ...record }, found);
+    if (!wanted.typical) await storeFigures([judged], wanted.replay);
+    total.items += stored.items;
+    total.changed += stored.changed;
+    compared.push({ ...stored.compared, ...(box === undefined ? {} : { box }) });
+  }
+  const outline = coveredOutline(coverage, precision);
+  const newestDay = wanted.typical ? undefined : last.date;
+  await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
+  if (importNumber !== undefined) await endEntry(importNumber);
+  if (box === undefined) return total;
+  const newest = await countedHoursOf(last);
+  return { ...total, extent: { box, precision, isTypical: wanted.typical, newest } };
 }
 
 /** Whether the first cell that a file names would be in the area if that had its latitudes as longitudes. */

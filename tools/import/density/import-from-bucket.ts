@@ -14,19 +14,20 @@ import {
   keys,
   putJson,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
+import type { DensityOrder } from "../../../functions/population-density/import/publish/import-order.ts";
 import { bucketVariable, resourceName } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { importedFile } from "../imported-file.ts";
-import { coveredAreaIn } from "./area.ts";
-import type { DensityImport, DensityImported } from "./import-density.ts";
+import { coveredAreaIn, type OnRemark } from "./area.ts";
+import type { DensityImported } from "./import-density.ts";
 
 /** An import of files in the bucket of the stack that imports densities, by the K and precisions that are given. */
-export interface BucketImport
-  extends Omit<DensityImport, "files" | "isDryRun" | "onProgress" | "replay" | "threads"> {
+export interface BucketImport extends DensityOrder {
   /** `s3://bucket/prefix`: the files whose keys begin with the prefix. */
   readonly source: string;
-  /** The number of an import in the journal that is made again. */
-  readonly replay?: number | undefined;
+  /** Path of a GeoJSON file as `readArea` reads it; without it those cells are covered that any row names. */
+  readonly coverage?: string | undefined;
+  readonly onRemark?: OnRemark | undefined;
   /** ARN of the deployed state machine. */
   readonly stateMachineArn: string;
   readonly onProgress?: ((progress: BucketProgress) => void) | undefined;

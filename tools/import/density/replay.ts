@@ -104,7 +104,7 @@ async function importAgain(
       return await importFromBucket({ ...again, replay: number, stateMachineArn, source: source + prefix });
     }
     const files = (await readFiles(number)).map(found.pathOf);
-    return await importDensity({ ...again, files, replay: { number, days: await readDaysOf(number) } });
+    return await importDensity({ ...again, files, replay: number });
   }
   const curveName = typeof options.curve === "string" ? options.curve : found.pathOf(options.curve);
   const [file = ""] = (await readFiles(number)).map(found.pathOf);

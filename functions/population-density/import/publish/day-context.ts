@@ -1,6 +1,8 @@
 import { hashed } from "../../../../shared/hash.ts";
+import type { Box } from "../../cover/box.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
+import type { ImportedDay, PrecisionError } from "../../tiles/forecast-error.ts";
 import { TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import type { ListedPart } from "../store/tables.ts";
 import type { FoundDay } from "./day-parts.ts";
@@ -52,7 +54,13 @@ export function contextOf(
   };
 }
 
-/** What stands for some parts of a day. @param ids at least one, in any order. */
-export function areaOf(ids: readonly string[]): string {
-  return hashed([...ids].sort().join());
+/** What a data set keeps of a stored day. @param published the ids of the parts that were published. */
+export function comparisonOf(
+  day: string,
+  published: readonly string[],
+  { changed, errors }: { readonly changed: number; readonly errors: PrecisionError[] },
+  box?: Box,
+): ImportedDay {
+  const area = hashed([...published].sort().join());
+  return { day, area, errors, isChanged: changed > 0, ...(box === undefined ? {} : { box }) };
 }

@@ -1,10 +1,10 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { PartAreas } from "../../privacy/part-areas.ts";
-import { type Division, divide, overlap, type Part } from "../../privacy/parts.ts";
-import { type Coverages, PartCoverages } from "../store/coverage-store.ts";
-import { readDayParts } from "../store/part-store.ts";
+import { type Division, overlap, type Part } from "../../privacy/parts.ts";
+import type { Coverages } from "../store/coverage-store.ts";
 import type { DayParts, ListedPart } from "../store/tables.ts";
-import { type CoveredDay, type DayStorage, dayKey } from "./day-storage.ts";
+import type { CoveredDay, DayStorage } from "./day-storage.ts";
+import { Divisions } from "./divisions.ts";
 
 /** The parts that days had before an import, by their dates. */
 export type PartsBefore = ReadonlyMap<string, { readonly parts: readonly ListedPart[] }>;
@@ -37,14 +37,6 @@ export interface FoundDay {
 }
 
 /**
- * What is stored of a day, and how an import would divide what it covers. Reads the parts of the day alone.
- * @throws {ImportError} for a part of another precision or threshold.
- */
-export async function divisionOf(day: CoveredDay, storage: DayStorage): Promise<FoundDay> {
-  return await divisionGiven(await readDayParts(dayKey(day, storage)), day, storage);
-}
-
-/**
  * How an import would divide what it covers, given the parts of a day.
  * @param stored undefined for a day that was never published.
  * @throws {ImportError} for a part of another precision or threshold.
@@ -56,7 +48,8 @@ export async function divisionGiven(
 ): Promise<FoundDay> {
   const parts =
     storage.partsBefore ?? (stored === undefined || storage.isRecounted === true ? [] : stored.parts);
-  const coverages = storage.coverages ?? new PartCoverages();
+  const divisions = storage.divisions ?? new Divisions();
+  const { coverages } = divisions;
   const known = await Promise.all(parts.map((part) => coverages.read(part)));
   for (const [index, part] of parts.entries()) {
     if (part.precision === day.precision && part.threshold === storage.threshold) continue;
@@ -64,7 +57,7 @@ export async function divisionGiven(
     if (ofPart !== undefined && overlap(ofPart, day)) refuseOtherRules(day, storage, part);
   }
   const alike = known.filter(({ precision }) => precision === day.precision);
-  const division = divide(day.coverage, day.precision, alike);
+  const division = divisions.of(day, alike);
   if (storage.partsBefore !== undefined) await refuseNewPart(day, division.created, storage, coverages);
   return { stored, parts, known, division, coverages, areas: new PartAreas(known) };
 }

@@ -4,9 +4,9 @@ import type { CountedDay } from "../../privacy/counted.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import { observedDay, typicalDay } from "../../tiles/store.ts";
 import { type TypicalCalendar, TypicalWeek } from "../../tiles/typical-calendar.ts";
-import type { Coverages } from "../store/coverage-store.ts";
 import type { JudgedNumbers } from "../store/journal-store.ts";
 import type { ListedPart } from "../store/tables.ts";
+import type { Divisions } from "./divisions.ts";
 
 /** How a day is stored; precisions finer than what was counted are not stored. */
 export interface DayStorage extends Anonymity {
@@ -21,7 +21,7 @@ export interface DayStorage extends Anonymity {
    */
   readonly isRecounted?: boolean | undefined;
   /** Shared by the days of an import. */
-  readonly coverages?: Coverages | undefined;
+  readonly divisions?: Divisions | undefined;
   /** The number of the import in the journal, which then has the parts that the day had before. */
   readonly importNumber?: number | undefined;
   /**

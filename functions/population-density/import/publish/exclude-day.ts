@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { callMilliseconds } from "../../../../shared/aws/clients.ts";
 import { dayMilliseconds, dayOf } from "../../../../shared/calendar.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { filledUp, mergedHours } from "../../privacy/merged-parts.ts";
@@ -17,7 +16,7 @@ import { encodeTileDay, hoursOf, hoursPerDay, readTileDay } from "../../tiles/ti
 import { cellsPerTile, noDataCode, type TileHour } from "../../tiles/tile-hour.ts";
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import { PartCoverages } from "../store/coverage-store.ts";
-import { type DayLease, HeldDay } from "../store/day-lease.ts";
+import { type DayLease, HeldDay, leaseMilliseconds, waitingMilliseconds } from "../store/day-lease.ts";
 import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
 import { readDayParts, releaseDay, takeDay, writersOfDays } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
@@ -77,7 +76,7 @@ function oldestOf(now: Date): string {
  * @param before of a decision that is made again, the number of the next one.
  */
 export async function rebuildTypicalDays(date: string, now: Date, before?: number): Promise<ExclusionResult> {
-  const lease = { writer: randomUUID(), milliseconds: 2 * callMilliseconds + 60_000 };
+  const lease = { writer: randomUUID(), milliseconds: leaseMilliseconds };
   const key = observedDay(date);
   const parts = await beginRebuild(date, lease);
   try {
@@ -112,7 +111,7 @@ async function beginRebuild(
   { writer, milliseconds }: DayLease,
 ): Promise<readonly ListedPart[]> {
   for (
-    const deadline = Date.now() + milliseconds + 60_000;
+    const deadline = Date.now() + waitingMilliseconds;
     Date.now() < deadline;
     await wait(pauseMilliseconds)
   ) {

@@ -24,8 +24,6 @@ export interface SortOptions {
   readonly isTypical?: boolean | undefined;
   /** The present, in milliseconds since 1970: hours that have not ended are refused. Without it, none is. */
   readonly now?: number | undefined;
-  /** Looks at all days before the first one is given; may throw. */
-  readonly checkDays?: ((days: Iterable<SortedDay>) => Promise<void>) | undefined;
   /** K, by which what will be published is added up for a judgement; without it, nothing is. */
   readonly threshold?: number | undefined;
   /** Rows that are written to disk at once. */
@@ -47,6 +45,11 @@ export interface SortedRows {
   readonly hours: readonly FirstRow[];
   /** In ascending order of prefix, then day. */
   readonly partitions: () => Generator<SortedPartition>;
+  /**
+   * The days, when these are all rows of an import; called once.
+   * @throws {ImportError} for rows of a cell and hour that had a row before.
+   */
+  readonly days: () => readonly SortedDay[];
 }
 
 /** The rows of a day of the tiles with a prefix; lines are counted through all files. */
@@ -129,7 +132,7 @@ export class DaySort {
   }
 
   /** Adds a problem for each row of a cell and hour that had one before, and adds up all rows if K is known. */
-  findRepeats(): void {
+  #findRepeats(): void {
     const seen = new Uint8Array(rowKeysPerPartition);
     const isSummed = this.#options.threshold !== undefined;
     const created = [...this.#tiles.partitions()].sort((one, other) => one.partition - other.partition);
@@ -151,6 +154,7 @@ export class DaySort {
       coverage: coverageOf(this.#tiles.inOrder()),
       hours: this.#hours.firstRows,
       partitions: () => this.#sortedPartitions(),
+      days: () => this.#days(),
     };
   }
 
@@ -160,20 +164,20 @@ export class DaySort {
     }
   }
 
-  *days(): Generator<SortedDay> {
+  #days(): readonly SortedDay[] {
+    this.#findRepeats();
+    this.#options.problems.refuse();
     const { precision } = this.#tiles;
-    if (precision === undefined) return;
+    if (precision === undefined) return [];
     const tiles = this.#tiles.inOrder();
     const coverage = coverageOf(tiles);
-    for (const [day, bits] of this.#hours.days()) {
-      yield {
-        date: dayOf(new Date(day * dayMilliseconds)),
-        precision,
-        coverage,
-        tiles: { [Symbol.iterator]: () => this.#tilesOf(tiles, day, bits) },
-        sums: this.#sums.ofDay(day, bits),
-      };
-    }
+    return this.#hours.days().map(([day, bits]) => ({
+      date: dayOf(new Date(day * dayMilliseconds)),
+      precision,
+      coverage,
+      tiles: { [Symbol.iterator]: () => this.#tilesOf(tiles, day, bits) },
+      sums: this.#sums.ofDay(day, bits),
+    }));
   }
 
   /** @param bits a bit for each hour that is counted. */

@@ -1,6 +1,7 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { ImportError } from "../../../../shared/import/import-error.ts";
-import { keepDay, listDayParts } from "./part-store.ts";
-import type { ListedPart } from "./tables.ts";
+import { keepDay, listDayParts, readDayParts } from "./part-store.ts";
+import type { DayParts, ListedPart } from "./tables.ts";
 
 /** The right to store a day, which one import has at a time. */
 export interface DayLease {
@@ -8,6 +9,33 @@ export interface DayLease {
   readonly writer: string;
   /** How long it lasts after it was last renewed: at least twice as long as a write with all its attempts may take. */
   readonly milliseconds: number;
+}
+
+/** How long an import on one machine has a day unless it renews its lease: longer than a throttled tile may take. */
+export const leaseMilliseconds = 180_000;
+
+/** How long an import waits for others that store its days, and how often it looks. */
+export const waitingMilliseconds = leaseMilliseconds + 60_000;
+const pauseMilliseconds = 200;
+
+/**
+ * The parts of a day once no import is storing it.
+ * @param day `typicalDay` or `observedDay`.
+ * @param date as the refusal names it.
+ * @param deadline epoch milliseconds.
+ * @throws {ImportError} when another import is still storing it at the deadline.
+ */
+export async function settledParts(
+  day: string,
+  date: string,
+  deadline: number,
+): Promise<DayParts | undefined> {
+  for (; ; await wait(pauseMilliseconds)) {
+    const parts = await readDayParts(day);
+    if ((parts?.writerUntil ?? 0) <= Date.now()) return parts;
+    if (Date.now() < deadline) continue;
+    throw new ImportError([`${date}: another import is storing it: repeat this one when it has ended`]);
+  }
 }
 
 /**

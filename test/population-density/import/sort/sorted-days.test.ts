@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
 import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
-import { sortedDays } from "../../../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedRows } from "../../../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedDay } from "../../../../functions/population-density/privacy/counted.ts";
 import { coverageOf as coverageOfCells } from "../../../../functions/population-density/privacy/parts.ts";
 import { isCovered } from "../../../../functions/population-density/tiles/tile.ts";
@@ -67,9 +67,14 @@ interface PlainDay {
 const everyCell = Array.from({ length: cellsPerTile }, (_, cell) => cell);
 
 async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}): Promise<PlainDay[]> {
-  const days: PlainDay[] = [];
   const problems = new Problems(["rows.csv", "more.ndjson"]);
-  for await (const { date, precision, tiles } of sortedDays(streamed(rows), { problems, ...options })) {
+  const used = { problems, ...options };
+  return await withSortedRows(streamed(rows), used, (sorted) => plainDays(sorted.days()));
+}
+
+async function plainDays(sorted: readonly CountedDay[]): Promise<PlainDay[]> {
+  const days: PlainDay[] = [];
+  for (const { date, precision, tiles } of sorted) {
     const plain: PlainDay["tiles"][number][] = [];
     for await (const { geohash, coverage, hours } of tiles) {
       expect(hours).toHaveLength(24);
@@ -229,12 +234,12 @@ describe("before any day is given, an import is refused", () => {
       yield* streamed(rowsWith([at("u05kq", 3, 0)]));
       throw new Error("no more rows");
     }
-    const days = sortedDays(failing(), { problems: new Problems(["rows.csv"]) });
-    await expect(days.next()).rejects.toThrow("no more rows");
+    const days = withSortedRows(failing(), { problems: new Problems(["rows.csv"]) }, async () => undefined);
+    await expect(days).rejects.toThrow("no more rows");
   });
 });
 
-test("every day is checked before the first is stored, and each can be read again", async () => {
+test("every day can be read again after all were read", async () => {
   const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const seen: string[] = [];
   const read = async ({ date, coverage, tiles }: CountedDay) => {
@@ -245,32 +250,20 @@ test("every day is checked before the first is stored, and each can be read agai
     }
   };
   const problems = new Problems([]);
-  const checkDays = async (days: Iterable<CountedDay>) => {
-    for (const day of days) await read(day);
-  };
-  for await (const day of sortedDays(streamed(rows), { problems, checkDays })) await read(day);
+  await withSortedRows(streamed(rows), { problems }, async (sorted) => {
+    const days = sorted.days();
+    for (const day of [...days, ...days]) await read(day);
+  });
   const each = ["2026-11-20 u05kq 1 true", "2026-11-21 u05kq 1 true"];
   expect(seen).toEqual([...each, ...each]);
 });
 
-test("no day is stored when the second is refused", async () => {
-  const rows = rowsWith([0, 24].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
-  const checkDays = async (days: Iterable<CountedDay>) => {
-    if ([...days].some(({ date }) => date === "2026-11-21")) throw new ImportError(["refused"]);
-  };
-  await expect(sortedDays(streamed(rows), { problems: new Problems([]), checkDays }).next()).rejects.toThrow(
-    "refused",
-  );
-});
-
 test("an import that stops early leaves nothing on disk", async () => {
   const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
-  for await (const day of sortedDays(streamed(rows), { problems: new Problems([]), buffered: 1 })) {
+  const options = { problems: new Problems([]), buffered: 1 };
+  const stopped = withSortedRows(streamed(rows), options, async (sorted) => {
     expect(await readdir(folder.path)).toHaveLength(1);
-    for await (const tile of day.tiles) {
-      expect(tile.geohash).toBe("u05kq");
-      break;
-    }
-    break;
-  }
+    for await (const tile of sorted.days()[0]?.tiles ?? []) throw new Error(`stopped at ${tile.geohash}`);
+  });
+  await expect(stopped).rejects.toThrow("stopped at u05kq");
 });
