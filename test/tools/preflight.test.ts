@@ -236,17 +236,3 @@ test("ncs preflight warns before the account's role for API Gateway's logs is re
   const { stdout } = await runNcs(["preflight", "-c", "gatewayLogRole=existing"]);
   expect(stdout).not.toContain("note ");
 });
-
-test("ncs cost adds up by part what 500 densities and 2,000 others a second cost a month", async () => {
-  const { code, stdout } = await runNcs(["cost", "--densities", "500", "--others", "2000"]);
-  expect(code).toBe(0);
-  const dollars = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => Number(line.split(/ {2,}/)[1]));
-  const [saved, all, ...parts] = dollars.reverse();
-  expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(all ?? Number.NaN, -1);
-  // 6,480 million requests: 333 at 3.50 and the others at 2.80.
-  expect(stdout).toContain("18377.10");
-  expect(saved).toBeGreaterThan(500);
-});

@@ -1,7 +1,15 @@
+/** A price that falls: from which amount of a month on, it is how much. */
+type Tiers = readonly (readonly [from: number, price: number])[];
+
 /** List prices in USD of `us-east-1`, which docs/limits-and-cost.md links: look them up for another region. */
 const prices = {
-  /** A million requests, and a million from the 333 millionth of a month on. */
-  apiRequests: [3.5, 2.8],
+  /** A million requests. */
+  apiRequests: [
+    [0, 3.5],
+    [333, 2.8],
+    [1_000, 2.38],
+    [20_000, 1.51],
+  ],
   /** A million invocations, and a GB-second on arm64. */
   invocations: 0.2,
   gigabyteSeconds: 0.000_013_3,
@@ -13,15 +21,27 @@ const prices = {
   /** A GB a month. */
   storage: { standard: 0.25, infrequent: 0.1 },
   recovery: 0.2,
-  /** A GB that is written to a log, and a GB a month in it. */
-  logs: 0.5,
+  /** A GB that is written to the log of a function, and to another log. */
+  functionLogs: [
+    [0, 0.5],
+    [10_240, 0.25],
+    [30_720, 0.1],
+    [51_200, 0.05],
+  ],
+  otherLogs: 0.5,
+  /** A GB a month in a log, as it is compressed. */
   keptLogs: 0.03,
-  /** A GB sent, from the first, the 10,241st and the 51,201st of a month on. */
-  sent: [0.09, 0.085, 0.07],
+  /** A GB sent. */
+  sent: [
+    [0, 0.09],
+    [10_240, 0.085],
+    [51_200, 0.07],
+    [153_600, 0.05],
+  ],
   /** A million traces. */
   traces: 5,
   metric: 0.3,
-} as const;
+} as const satisfies Readonly<Record<string, number | Tiers | Readonly<Record<string, number>>>>;
 
 /** What is assumed of the requests of a month. docs/limits-and-cost.md says where each comes from. */
 export const assumptions = {
@@ -30,20 +50,23 @@ export const assumptions = {
   fixed: 24.55,
   /** Metrics with values in every hour, while nothing fails. */
   metrics: 29,
-  /** Environments that start, of a thousand requests, and seconds that one takes, which are paid for as others. */
+  /** Environments that start, of a thousand requests, and seconds that one takes, which are paid for as others are. */
   startsOfThousand: 2,
   startSeconds: 0.5,
   /** Share of requests that is traced, in addition to one a second. */
   tracedShare: 0.05,
-  /** Bytes of the access log and of the function's line. */
-  logBytes: 1_350,
+  /** Bytes of the function's line and of the access log's, and which share of them CloudWatch keeps. */
+  functionLogBytes: 840,
+  accessLogBytes: 510,
+  keptShare: 0.15,
   logMonths: 3,
-  /** A device, number or QoS request; the write of its record is apart. */
-  others: { seconds: 0.025, gigabytes: 0.5, writes: 2, reads: 2, sentBytes: 1_000, recorded: 1 },
+  /** A device, number or QoS request; its write counts the request, that of its record is apart. */
+  others: { seconds: 0.025, gigabytes: 0.5, writes: 1, reads: 2, sentBytes: 1_000, recorded: 1 },
   /** Densities at once, within a tile and hour. */
   densities: { seconds: 0.06, gigabytes: 1, writes: 1, reads: 2, sentBytes: 20_000, recorded: 0 },
-  /** Bytes of a record of who read what, and the days for which it is kept. */
+  /** Bytes of a record of who read what, those that DynamoDB adds to each item, and the days for which it is kept. */
   recordBytes: 180,
+  addedBytes: 100,
   recordDays: 365,
   recordClass: "infrequent" as "infrequent" | "standard",
 };
@@ -63,11 +86,11 @@ export type MonthlyCost = Readonly<Record<string, number>>;
 const million = 1_000_000;
 const gigabyte = 1_000_000_000;
 
-/** The cost of so much of something whose price falls: each price holds up to its limit, the last one beyond. */
-function tiered(amount: number, price: readonly number[], limits: readonly number[]): number {
-  return price.reduce((sum, one, index) => {
-    const [from, to] = [limits[index - 1] ?? 0, limits[index] ?? Number.POSITIVE_INFINITY];
-    return sum + Math.max(0, Math.min(amount, to) - from) * one;
+/** The cost of so much of something whose price falls. */
+function tiered(amount: number, tiers: Tiers): number {
+  return tiers.reduce((sum, [from, price], index) => {
+    const [to] = tiers[index + 1] ?? [Number.POSITIVE_INFINITY];
+    return sum + Math.max(0, Math.min(amount, to) - from) * price;
   }, 0);
 }
 
@@ -88,18 +111,21 @@ export function costOf(
   const requests = densities + others;
   if (requests === 0) return { "what stands": given.fixed };
   const records = sum(({ recorded }) => recorded);
-  const storedRecords = (records * given.recordBytes * (given.recordDays / 30)) / gigabyte;
-  const started = (requests / 1_000) * given.startsOfThousand * given.startSeconds;
+  const storedBytes = given.recordBytes + given.addedBytes;
+  const storedRecords = (records * storedBytes * (given.recordDays / 30)) / gigabyte;
+  const startSeconds = (given.startsOfThousand / 1_000) * given.startSeconds;
   const streamed = (densities * Math.max(0, given.densities.sentBytes - 6_000_000)) / gigabyte;
-  const logged = (requests * given.logBytes) / gigabyte;
+  const functionLogs = (requests * given.functionLogBytes) / gigabyte;
+  const accessLogs = (requests * given.accessLogBytes) / gigabyte;
+  const keptLogs = (functionLogs + accessLogs) * given.keptShare * given.logMonths;
   const everySecond = Math.min(requests, given.secondsOfMonth);
   const traced = everySecond + given.tracedShare * (requests - everySecond);
   return {
     "what stands": given.fixed,
-    "API Gateway": tiered(requests / million, prices.apiRequests, [333]),
+    "API Gateway": tiered(requests / million, prices.apiRequests),
     functions:
       (requests / million) * prices.invocations +
-      (sum(({ seconds, gigabytes }) => seconds * gigabytes) + started) * prices.gigabyteSeconds +
+      sum(({ seconds, gigabytes }) => (seconds + startSeconds) * gigabytes) * prices.gigabyteSeconds +
       streamed * prices.streamedGigabyte,
     tables:
       (sum(({ writes }) => writes) / million) * prices.writes.standard +
@@ -107,14 +133,15 @@ export function costOf(
     "records of who read what":
       (records / million) * prices.writes[given.recordClass] +
       storedRecords * (prices.storage[given.recordClass] + prices.recovery),
-    logs: logged * (prices.logs + prices.keptLogs * given.logMonths),
+    logs:
+      tiered(functionLogs, prices.functionLogs) + accessLogs * prices.otherLogs + keptLogs * prices.keptLogs,
     metrics: given.metrics * prices.metric,
     traces: (traced / million) * prices.traces,
-    "data sent": tiered(sum(({ sentBytes }) => sentBytes) / gigabyte, prices.sent, [10_240, 51_200]),
+    "data sent": tiered(sum(({ sentBytes }) => sentBytes) / gigabyte, prices.sent),
   };
 }
 
-/** All parts together, in whole USD. */
+/** All parts together. */
 export function totalOf(cost: MonthlyCost): number {
-  return Math.round(Object.values(cost).reduce((sum, part) => sum + part, 0));
+  return Object.values(cost).reduce((sum, part) => sum + part, 0);
 }

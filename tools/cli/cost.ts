@@ -29,8 +29,8 @@ export function addCost(command: Command, print: Print): void {
 }
 
 function rateOf(text: string): number {
-  if (/^\d{1,7}(?:\.\d{1,3})?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a number from 0 to 9999999.");
+  if (/^\d{1,7}(?:\.\d{1,6})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a number from 0 to 9999999 with at most six decimals.");
 }
 
 function lineOf(part: string, dollars: number): string {

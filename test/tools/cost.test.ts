@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { assumptions, costOf, totalOf } from "../../tools/cli/cost-rules.ts";
+import { runNcs } from "../support/ncs.ts";
+
+/** An amount of a month, and the list price of one in USD. */
+type Item = readonly [amount: number, price: number];
+
+/** What stands: key, secret, dashboard, metrics of alarms, composite alarms, polling. */
+const standing: readonly Item[] = [
+  [1, 1],
+  [1, 0.4],
+  [1, 3],
+  [154, 0.1],
+  [9, 0.5],
+  [1, 0.25],
+];
+
+/**
+ * Bills of a month of 30 days with subscriber requests alone, computed by hand from AWS's prices and the assumptions of
+ * docs/limits-and-cost.md: 25 ms at 512 MB, a start of half a second for every 500, a write that counts and one of the
+ * record (180 bytes and DynamoDB's 100, of a year), two reads, 840 and 510 bytes of logs, 1,000 bytes sent.
+ */
+const bills: readonly {
+  readonly name: string;
+  readonly perSecond: number;
+  /** What an independent review of the template came to. */
+  readonly reviewed: number;
+  readonly parts: Readonly<Record<string, readonly Item[]>>;
+}[] = [
+  {
+    name: "1,000 a day",
+    perSecond: 0.01157,
+    reviewed: 33.6,
+    parts: {
+      "what stands": standing,
+      "API Gateway": [[0.03, 3.5]],
+      functions: [
+        [0.03, 0.2],
+        [375 + 15, 0.0000133],
+      ],
+      tables: [
+        [0.03, 0.625],
+        [0.06, 0.125],
+      ],
+      "records of who read what": [
+        [0.03, 0.78],
+        [0.1022, 0.1],
+        [0.1022, 0.2],
+      ],
+      logs: [
+        [0.0252, 0.5],
+        [0.0153, 0.5],
+        [0.0182, 0.03],
+      ],
+      metrics: [[29, 0.3]],
+      traces: [[0.03, 5]],
+      "data sent": [[0.03, 0.09]],
+    },
+  },
+  {
+    name: "200 a second",
+    perSecond: 200,
+    reviewed: 3_852,
+    parts: {
+      "what stands": standing,
+      "API Gateway": [
+        [333, 3.5],
+        [185.4, 2.8],
+      ],
+      functions: [
+        [518.4, 0.2],
+        [6_480_000 + 259_200, 0.0000133],
+      ],
+      tables: [
+        [518.4, 0.625],
+        [1_036.8, 0.125],
+      ],
+      "records of who read what": [
+        [518.4, 0.78],
+        [1_766, 0.1],
+        [1_766, 0.2],
+      ],
+      logs: [
+        [435.5, 0.5],
+        [264.4, 0.5],
+        [314.9, 0.03],
+      ],
+      metrics: [[29, 0.3]],
+      // One a second, and 5 % of the others.
+      traces: [[2.592 + 25.79, 5]],
+      "data sent": [[518.4, 0.09]],
+    },
+  },
+  {
+    name: "10,000 a second",
+    perSecond: 10_000,
+    reviewed: 160_568,
+    parts: {
+      "what stands": standing,
+      "API Gateway": [
+        [333, 3.5],
+        [667, 2.8],
+        [19_000, 2.38],
+        [5_920, 1.51],
+      ],
+      functions: [
+        [25_920, 0.2],
+        [324_000_000 + 12_960_000, 0.0000133],
+      ],
+      tables: [
+        [25_920, 0.625],
+        [51_840, 0.125],
+      ],
+      "records of who read what": [
+        [25_920, 0.78],
+        [88_301, 0.1],
+        [88_301, 0.2],
+      ],
+      logs: [
+        [10_240, 0.5],
+        [11_533, 0.25],
+        [13_219, 0.5],
+        [15_746, 0.03],
+      ],
+      metrics: [[29, 0.3]],
+      traces: [[2.592 + 1_295.87, 5]],
+      "data sent": [
+        [10_240, 0.09],
+        [15_680, 0.085],
+      ],
+    },
+  },
+];
+
+/** How far two sums differ, as a share of the second. */
+function difference(found: number, wanted: number): number {
+  return Math.abs(found - wanted) / wanted;
+}
+
+const sumOf = (items: readonly Item[]) => items.reduce((sum, [amount, price]) => sum + amount * price, 0);
+
+describe.each(bills)("a month of $name", ({ name, perSecond, reviewed, parts }) => {
+  const cost = costOf({ densities: 0, others: perSecond * assumptions.secondsOfMonth });
+
+  test(`every part of a month of ${name} is within 3 % of what it is by hand`, () => {
+    expect(Object.keys(cost)).toEqual(Object.keys(parts));
+    const wrong = Object.entries(parts).filter(
+      ([part, items]) => difference(cost[part] ?? 0, sumOf(items)) > 0.03,
+    );
+    expect(wrong.map(([part]) => [part, cost[part]])).toEqual([]);
+  });
+
+  test(`a month of ${name} is within 3 % of what a review of the template came to`, () => {
+    expect(difference(totalOf(cost), reviewed)).toBeLessThan(0.03);
+  });
+});
+
+/** The amounts that `ncs cost` prints, by what stands before them. */
+async function printed(...args: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { code, stdout, stderr } = await runNcs(["cost", ...args]);
+  expect([code, stderr]).toEqual([0, ""]);
+  const lines = stdout.trimEnd().split("\n");
+  return new Map(
+    lines.map((line) => line.split(/ {2,}/)).map(([part = "", dollars]) => [part, Number(dollars)]),
+  );
+}
+
+test("ncs cost takes the rate of a lab with 1,000 requests a day, and says what it costs to the cent", async () => {
+  const cost = await printed("--others", "0.01157");
+  expect(difference(cost.get("all, USD a month") ?? 0, 33.6)).toBeLessThan(0.01);
+});
+
+test("ncs cost refuses a rate that is no number, and says which it takes", async () => {
+  const { code, stderr } = await runNcs(["cost", "--others", "many"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("It must be a number from 0 to 9999999 with at most six decimals.");
+});
+
+test("ncs cost adds up by part what 500 densities and 2,000 others a second cost a month", async () => {
+  const cost = await printed("--densities", "500", "--others", "2000");
+  const [all = 0, saved = 0] = ["all, USD a month", "saved by infrequent access"].map((name) =>
+    cost.get(name),
+  );
+  const parts = [...cost].slice(0, [...cost.keys()].indexOf("all, USD a month"));
+  expect(parts.reduce((sum, [, part]) => sum + part, 0)).toBeCloseTo(all, 0);
+  // 6,480 million requests: 333 at 3.50, 667 at 2.80 and the others at 2.38.
+  expect(cost.get("API Gateway")).toBe(16_075.5);
+  expect(saved).toBeGreaterThan(500);
+});
