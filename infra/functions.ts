@@ -43,6 +43,8 @@ export interface FunctionRecord {
   readonly room?: string;
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  /** The indexes of a table that it queries; `Query` of a table is for the table alone. */
+  readonly indexes?: Readonly<Partial<Record<TableName, readonly string[]>>>;
   /** The only partitions that it may use of a table; all unless given. */
   readonly partitions?: Readonly<Partial<Record<TableName, readonly string[]>>>;
   readonly signingKey?: readonly SecretAction[];
@@ -170,7 +172,8 @@ export const functionRecords: Readonly<
   },
   "population-density/list-operations": {
     room: "operations",
-    tables: { "density-jobs": ["BatchGetItem", "Query"], ...quotaTable },
+    tables: { "density-jobs": ["BatchGetItem"], ...quotaTable },
+    indexes: { "density-jobs": ["by-caller"] },
     variables: quotaVariables,
   },
   "population-density/read-operation": {
@@ -212,11 +215,12 @@ export const functionRecords: Readonly<
     room: "delivery",
     tables: {
       densities: ["BatchGetItem", "GetItem"],
-      "density-jobs": ["GetItem", "Query", "UpdateItem"],
+      "density-jobs": ["GetItem", "UpdateItem"],
       "density-callers": ["UpdateItem"],
       "density-permits": ["GetItem", "PutItem", "UpdateItem"],
       "webhook-secrets": ["GetItem"],
     },
+    indexes: { "density-jobs": ["waiting"] },
     queues: { "density-jobs": ["ChangeMessageVisibility"] },
     consumes: "density-jobs",
     variables: ["MAX_WORKERS", "SINK_RETRY_SECONDS", "SINK_ALLOWED_NETWORKS", cacheVariable],
@@ -226,7 +230,8 @@ export const functionRecords: Readonly<
   },
   "population-density/sweep": {
     room: "delivery",
-    tables: { "density-jobs": ["GetItem", "Query", "UpdateItem"], "density-callers": ["UpdateItem"] },
+    tables: { "density-jobs": ["GetItem", "UpdateItem"], "density-callers": ["UpdateItem"] },
+    indexes: { "density-jobs": ["pending-by-shard"] },
     queues: { "density-jobs": ["SendMessage"] },
     everyMinutes: 1,
     timeoutSeconds: 30,

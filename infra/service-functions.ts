@@ -99,6 +99,7 @@ const changingKey = ["Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo
 function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: FunctionContext): void {
   const {
     tables: granted = {},
+    indexes: queried = {},
     partitions = {},
     signingKey: secretActions,
     queues: used = {},
@@ -120,12 +121,18 @@ function grant(made: ServiceFunction, id: FunctionId, { data, signingKey }: Func
     permit(
       actions.map((action) => `dynamodb:${action}`),
       arns,
-      only && { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": only } },
+      // A call that names no key would meet the first condition alone.
+      only && {
+        "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": only },
+        Null: { "dynamodb:LeadingKeys": "false" },
+      },
     );
-    for (const index of actions.includes("Query") ? indexes : []) {
+    for (const index of queried[name] ?? []) {
+      if (!indexes.some((one) => one.name === index))
+        throw new Error(`${id} queries the index ${index}, which ${name} does not have`);
       permit(
         ["dynamodb:Query"],
-        arns.map((arn) => `${arn}/index/${index.name}`),
+        arns.map((arn) => `${arn}/index/${index}`),
       );
     }
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
@@ -25,6 +26,14 @@ const functionProperties = z.object({
   LoggingConfig: z.object({ LogGroup: reference }),
   Role: attribute,
   Timeout: z.number(),
+});
+
+const trustProperties = z.object({
+  AssumeRolePolicyDocument: z.object({
+    Statement: z.array(
+      z.object({ Principal: z.object({ Service: z.string() }), Condition: z.unknown().optional() }),
+    ),
+  }),
 });
 
 const logGroupProperties = z.object({ RetentionInDays: z.number() });
@@ -55,9 +64,14 @@ function rightsOf(role: string, from: Template): string[] {
     .sort();
 }
 
-/** The condition that only these partitions of a table are used. */
+/** The condition that only these partitions of a table are used, and that a call names one. */
 function leading(partitions: readonly string[] | undefined): unknown {
-  return partitions && { "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": partitions } };
+  return (
+    partitions && {
+      "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": partitions },
+      Null: { "dynamodb:LeadingKeys": "false" },
+    }
+  );
 }
 
 /** The condition that something is done on behalf of the caller by a service. */
@@ -96,6 +110,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     const properties = propertiesOf(id);
     const {
       tables: granted = {},
+      indexes: queried = {},
       partitions = {},
       signingKey = [],
       queues: used = {},
@@ -133,12 +148,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
             right(`dynamodb:${action}`, tableArnOf(name, stage), leading(partitions[name])),
           ),
         ),
-        ...grantedTables.flatMap(({ name, indexes = [] }) => {
-          if (!granted[name]?.includes("Query")) return [];
-          return indexes.map((index) =>
-            right("dynamodb:Query", tableArnOf(name, stage, `/index/${index.name}`)),
-          );
-        }),
+        ...tableNames.flatMap((name) =>
+          (queried[name] ?? []).map((index) =>
+            right("dynamodb:Query", tableArnOf(name, stage, `/index/${index}`)),
+          ),
+        ),
         ...signingKey.map((action) => right(`secretsmanager:${action}`, { Ref: secret.logicalId })),
         ...queueNames.flatMap((name) =>
           (used[name] ?? []).map((action) => right(`sqs:${action}`, arnOf(queueOf(name)))),
@@ -182,6 +196,41 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     );
     const everything = wide.filter(({ Resource }) => Resource.includes("*")).flatMap(({ Action }) => Action);
     expect(everything.filter((action) => action.startsWith("lambda:"))).toEqual([]);
+  });
+
+  test(`a function of ${stage} may query the one index that it reads: the list that of callers, deliveries that of hosts, the sweep that of pending jobs`, () => {
+    const queried = functionIds.flatMap((id) =>
+      statementsOf(propertiesOf(id).Role["Fn::GetAtt"][0], from)
+        .filter(({ Action }) => Action.includes("dynamodb:Query"))
+        .flatMap(({ Resource }) => Resource.map((resource) => `${id} ${textOf(resource)}`))
+        .flatMap((line) => /^(\S+) .*:table\/\S+\/index\/(\S+)$/.exec(line)?.slice(1, 3).join(": ") ?? []),
+    );
+
+    expect(queried.sort()).toEqual([
+      "population-density/deliver: waiting",
+      "population-density/list-operations: by-caller",
+      "population-density/sweep: pending-by-shard",
+    ]);
+  });
+
+  test(`Lambda and CodeDeploy assume the roles of ${stage} for its own account alone, API Gateway as AWS documents it, without a condition`, () => {
+    const trusting = resourcesOf("AWS::IAM::Role", trustProperties, from).flatMap(
+      ({ properties }) => properties.AssumeRolePolicyDocument.Statement,
+    );
+    const ofAccount = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
+    const wrong = trusting.filter(
+      ({ Principal: { Service }, Condition }) =>
+        !isDeepStrictEqual(Condition, Service === "apigateway.amazonaws.com" ? undefined : ofAccount),
+    );
+
+    expect(new Set(trusting.map(({ Principal }) => Principal.Service))).toEqual(
+      new Set([
+        "apigateway.amazonaws.com",
+        "lambda.amazonaws.com",
+        ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : []),
+      ]),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {
