@@ -40,9 +40,10 @@ export function addTriggers(
   if (everyMinutes !== undefined) {
     new Rule(scope, `${constructName(id)}Schedule`, {
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-      // An event that Lambda refuses is not sent again, as the next one follows soon. Lambda itself repeats a run that
-      // fails, twice.
+      // An event that Lambda refuses is not sent again, as the next one follows soon.
       targets: [new LambdaTarget(invoked, { retryAttempts: 0 })],
     });
+    // Nor is one that Lambda has taken: by itself it would repeat a run that fails twice, and keep events for six hours.
+    invoked.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
   }
 }

@@ -45,6 +45,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::IAM::Role": ({ AssumeRolePolicyDocument, ManagedPolicyArns }) =>
     `assumed by ${text(AssumeRolePolicyDocument)}, managed policies: ${text(ManagedPolicyArns ?? "none")}`,
   "AWS::KMS::Key": members,
+  "AWS::Lambda::EventInvokeConfig": members,
   "AWS::Lambda::EventSourceMapping": members,
   "AWS::Lambda::Permission": members,
   "AWS::Logs::LogGroup": members,
