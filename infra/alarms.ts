@@ -59,12 +59,16 @@ const twoOfThree = { reached: 2, of: 3 };
  */
 export function addServiceAlarms(
   scope: Construct,
-  watched: WatchedByName & { readonly rotatesKey: boolean },
+  watched: WatchedByName & {
+    readonly rotatesKey: boolean;
+    /** Whether the throttling of each table and index has alarms. */
+    readonly everyTable: boolean;
+  },
   topic: ITopic | undefined,
 ): void {
   const lines = {
     ...requestAlarms(watched),
-    ...tableAlarms(watched),
+    ...(watched.everyTable ? tableAlarms(watched) : {}),
     ...loginAlarms(watched),
     ...waitingAlarms(watched),
   };

@@ -36,11 +36,12 @@ interface ApiProps {
  * with the same function, so that a cached answer can name the scope that its routes need (docs/decisions/0001).
  */
 export function addApi(scope: Construct, { settings, traits, invokedOf }: ApiProps): ServiceApi {
-  const { gatewayMayLog, domain, awsHostIsOpen, waf, corsOrigins } = settings;
+  const { gatewayMayLog, domain, awsHostIsOpen, waf, corsOrigins, traced } = settings;
   const { RATE_LIMIT_PER_MINUTE = configuration.RATE_LIMIT_PER_MINUTE.default } = settings.configuration;
   const api = new ServiceApi(scope, "Api", {
     traits,
     throttling: stageThrottling(settings),
+    traced,
     gatewayMayLog,
     awsHostIsOpen,
     corsOrigins,

@@ -110,6 +110,7 @@ function addImportFunction(
       [bucketVariable]: bucket.bucketName,
     },
     traits: stages[settings.stage],
+    traced: settings.traced,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
     ...(diskMegabytes === undefined ? {} : { diskMegabytes }),
@@ -175,7 +176,7 @@ function addStateMachine(
     "DescribeLogGroups",
   ];
   permit([...delivery, ...policies.map((action) => `logs:${action}`)], "*");
-  if (traits.traced) {
+  if (settings.traced) {
     const tracing = ["PutTraceSegments", "PutTelemetryRecords", "GetSamplingRules", "GetSamplingTargets"];
     permit(
       tracing.map((action) => `xray:${action}`),
@@ -209,11 +210,11 @@ function addStateMachine(
       includeExecutionData: false,
       destinations: [{ cloudWatchLogsLogGroup: { logGroupArn: log.logGroupArn } }],
     },
-    tracingConfiguration: { enabled: traits.traced },
+    tracingConfiguration: { enabled: settings.traced },
   });
   machine.node.addDependency(role);
-  if (!traits.traced) {
-    const reason = "Only a stage for callers is traced, where traces are worth their price.";
+  if (!settings.traced) {
+    const reason = "Traces have a price, and hold addresses and URLs: `-c tracing=true` switches them on.";
     Validations.of(machine).acknowledge({ id: "AwsSolutions-SF2", reason });
   }
   addAlarms(scope, machine, settings);

@@ -19,10 +19,11 @@ export class MonitoringStack extends Stack {
     const { settings, watched, ...others } = props;
     super(scope, id, others);
     const topic = alarmTopicOf(this, settings);
+    const { allAlarms } = settings;
     const rotatesKey = settings.signingKeySecretArn === undefined;
-    addServiceAlarms(this, { ...watched, rotatesKey }, topic);
+    addServiceAlarms(this, { ...watched, rotatesKey, everyTable: allAlarms }, topic);
     if (!stages[settings.stage].objectives) return;
-    addObjectives(this, watched, topic);
+    if (allAlarms) addObjectives(this, watched, topic);
     addTrafficAlarm(this, watched, topic);
   }
 }

@@ -40,6 +40,7 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
     description: id,
     environment,
     traits,
+    traced: settings.traced,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(memoryMegabytes === undefined ? {} : { memoryMegabytes }),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),

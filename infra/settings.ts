@@ -46,8 +46,12 @@ export interface Settings {
   readonly densityImport: boolean;
   /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
+  /** Whether requests are sampled into X-Ray. */
+  readonly traced: boolean;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
+  /** Whether the objectives and the throttling of each table have alarms too. */
+  readonly allAlarms: boolean;
   /**
    * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
    * While a second name is given, functions may use that table too, as the version before does.
@@ -220,7 +224,9 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     corsOrigins: originsIn(contextValue("corsOrigins")),
     densityImport: flag("densityImport"),
     throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
+    traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
+    allAlarms: text("alarms", /^(?:all|essential)$/, "all or essential") !== "essential",
     tableNames: Object.fromEntries(
       tables.flatMap(({ name }) => {
         const description = "the name of a table, or two: of the one to use, and of the one before";

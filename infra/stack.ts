@@ -124,6 +124,7 @@ export class NetworkCapabilitiesStack extends Stack {
         description: releaseCheck,
         environment: { [metricNamespaceVariable]: this.stackName, ...restarted(settings) },
         traits: stages[settings.stage],
+        traced: settings.traced,
         ...optionalFunctionRecords[releaseCheck],
       }),
       scopes: Object.keys(routesByScope(endpoints)),

@@ -27,8 +27,6 @@ export interface StageTraits {
   readonly logRetentionDays: number;
   /** Whether a release gets a tenth of the requests first and is rolled back when it fails. */
   readonly releasesGradually: boolean;
-  /** Whether requests are sampled into X-Ray. */
-  readonly traced: boolean;
   readonly dashboard: boolean;
   /** Whether alarms watch the service's objectives (`objectives.ts`). */
   readonly objectives: boolean;
@@ -58,7 +56,6 @@ export const stages = {
     sandbox: true,
     logRetentionDays: 7,
     releasesGradually: false,
-    traced: false,
     dashboard: false,
     objectives: false,
     alarmsNotify: false,
@@ -72,7 +69,6 @@ export const stages = {
     sandbox: false,
     logRetentionDays: 90,
     releasesGradually: true,
-    traced: true,
     dashboard: true,
     objectives: true,
     alarmsNotify: true,

@@ -14,7 +14,7 @@ import { suppressedArea } from "../shared/sandbox/numbers.ts";
 import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../shared/sandbox/sinks.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
-import { costTable } from "./docs/cost-table.ts";
+import { costBySettings, costTable } from "./docs/cost-table.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
 import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
@@ -84,7 +84,10 @@ const files: readonly GeneratedFile[] = [
   },
   {
     path: inProject("docs/limits-and-cost.md"),
-    textAfter: (before = "") => withGeneratedPart(before, "cost", costTable()),
+    textAfter: (before = "") => {
+      const withSettings = withGeneratedPart(before, "cost by settings", costBySettings());
+      return withGeneratedPart(withSettings, "cost", costTable());
+    },
   },
   {
     path: inProject("docs/operating.md"),

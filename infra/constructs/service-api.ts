@@ -17,6 +17,8 @@ import { ServiceLog } from "./service-log.ts";
 interface ServiceApiProps {
   readonly traits: StageTraits;
   readonly throttling: StageThrottling;
+  /** Whether requests are sampled into X-Ray, here and in the functions. */
+  readonly traced: boolean;
   /** Whether callers reach it under the host name that AWS gives it. */
   readonly awsHostIsOpen: boolean;
   /** The origins whose pages may use it. */
@@ -57,7 +59,7 @@ const accessLogLine = {
  */
 export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
-    const { traits, throttling, awsHostIsOpen, corsOrigins, gatewayMayLog } = props;
+    const { traits, throttling, traced, awsHostIsOpen, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
     super(scope, id, {
       // A dimension of API Gateway's metrics, so it must differ between stages.
@@ -75,7 +77,7 @@ export class ServiceApi extends RestApi {
         stageName: "live",
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
-        tracingEnabled: traits.traced,
+        tracingEnabled: traced,
       },
     });
     // The API's own policy applies under a custom domain too; the default of a regional API is TLS 1.0.

@@ -23,6 +23,8 @@ interface ServiceFunctionProps {
   readonly description: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly traits: StageTraits;
+  /** Whether API Gateway's samples of requests go on here. */
+  readonly traced: boolean;
   /** Seconds; `serve` ends a request well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
@@ -34,13 +36,13 @@ interface ServiceFunctionProps {
 
 /**
  * A function of the service with the service defaults: arm64, the newest Node.js runtime, a log group with limited
- * retention, and a role that may write logs, write traces in a traced stage, and nothing else until it is granted more.
+ * retention, and a role that may write logs, write traces where it is traced, and nothing else until it is granted more.
  */
 export class ServiceFunction extends LambdaFunction {
   declare readonly role: ServiceRole;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { bundle, description, environment, traits, reservedConcurrency, diskMegabytes } = props;
+    const { bundle, description, environment, traits, traced, reservedConcurrency, diskMegabytes } = props;
     const { timeoutSeconds = 10, memoryMegabytes = 512 } = props;
     const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
     const role = new ServiceRole(scope, `${id}Role`, "lambda.amazonaws.com");
@@ -65,12 +67,12 @@ export class ServiceFunction extends LambdaFunction {
       role,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(diskMegabytes === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
-      ...(traits.traced ? { tracing: Tracing.ACTIVE } : {}),
+      ...(traced ? { tracing: Tracing.ACTIVE } : {}),
       // Replaced versions are kept, so that one can go back to them. A version whose deployment is rolled back is
       // deleted: otherwise deploying the same build again would fail, as Lambda publishes the same code only once.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
-    if (!traits.traced) return;
+    if (!traced) return;
     Validations.of(role).acknowledge({
       id: "AwsSolutions-IAM5[Resource::*]",
       reason:

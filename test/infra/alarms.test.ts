@@ -6,6 +6,7 @@ import { retryDelay } from "../../functions/population-density/delivery/rules.ts
 import { stackNames } from "../../infra/stack-names.ts";
 import { metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
+import { assumptions } from "../../tools/cli/cost-rules.ts";
 import { metricNames } from "../support/metric-names.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
@@ -143,4 +144,46 @@ test("an alarm of each endpoint's function names the endpoint's summary", () => 
     ({ summary }) => !descriptions.some((one) => one.includes(`"${summary}"`)),
   );
   expect(unnamed.map(({ id }) => id)).toEqual([]);
+});
+
+describe("alarms=essential", () => {
+  const namesIn = (from: Template) =>
+    ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"].flatMap((type) =>
+      resourcesOf(type, z.unknown(), from).map(({ logicalId }) => logicalId.slice(0, -8)),
+    );
+  const left = new Set(namesIn(configured));
+
+  test("alarms=essential leaves out the alarms of objectives and of throttled tables, and no other", () => {
+    const missing = namesIn(deployed).filter((name) => !left.has(name));
+    // With the operator's own key, nothing rotates one.
+    const kept = missing.filter((name) => !/Burns|(?:Reads|Writes)Throttled$|^SigningKey/.test(name));
+
+    expect(kept).toEqual([]);
+    expect([...left].filter((name) => /Burns|(?:Reads|Writes)Throttled$/.test(name))).toEqual([]);
+  });
+
+  test("alarms=essential keeps every alarm by which a release is judged", () => {
+    const judging = namesIn(deployed).filter((name) => /(?:Faults|Ending|Crashing)$/.test(name));
+    expect(judging.length).toBeGreaterThan(20);
+    expect(judging.filter((name) => !left.has(name) && !name.startsWith("KeysRotate"))).toEqual([]);
+  });
+});
+
+test("what ncs cost takes for alarms is the number of metrics and of composite alarms in the template of prod", () => {
+  const watching = resourcesOf("AWS::CloudWatch::Alarm", z.looseObject({}), deployed).map(
+    ({ logicalId, properties: { Metrics } }) => ({
+      isEssential: !/Burns|(?:Reads|Writes)Throttled[0-9A-F]{8}$/.test(logicalId),
+      metrics: Array.isArray(Metrics) ? Metrics.filter((one) => "MetricStat" in one).length : 1,
+    }),
+  );
+  const composites = resourcesOf("AWS::CloudWatch::CompositeAlarm", z.unknown(), deployed);
+  const sum = (of: typeof watching) => of.reduce((all, { metrics }) => all + metrics, 0);
+
+  expect(assumptions.alarms).toEqual({
+    all: { metrics: sum(watching), composites: composites.length },
+    essential: {
+      metrics: sum(watching.filter(({ isEssential }) => isEssential)),
+      composites: composites.filter(({ logicalId }) => !logicalId.includes("Burns")).length,
+    },
+  });
 });

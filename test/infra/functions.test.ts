@@ -8,6 +8,7 @@ import { policiesOf } from "../../tools/cli/grants.ts";
 import {
   arnOf,
   attribute,
+  configured,
   eachStage,
   functionIdsOf,
   functionOf,
@@ -148,10 +149,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       ];
       const wanted = [
         ...["CreateLogStream", "PutLogEvents"].map((action) => right(`logs:${action}`, logGroup)),
-        // AWS has no resource for them.
-        ...(stage === "prod" ? ["PutTelemetryRecords", "PutTraceSegments"] : []).map((action) =>
-          right(`xray:${action}`, "*"),
-        ),
         ...tableNames.flatMap((name) =>
           (granted[name] ?? []).map((action) =>
             right(`dynamodb:${action}`, tableArnOf(name, stage), leading(partitions[name])),
@@ -199,8 +196,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
             "lambda:GetProvisionedConcurrencyConfig",
             "lambda:InvokeFunction",
             "lambda:UpdateAlias",
-            "xray:PutTelemetryRecords",
-            "xray:PutTraceSegments",
           ],
     );
     const everything = wide.filter(({ Resource }) => Resource.includes("*")).flatMap(({ Action }) => Action);
@@ -297,6 +292,12 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     expect([...new Set(actions)]).toEqual(["dynamodb:PartiQLInsert"]);
   });
 
+  test(`no function of ${stage} is traced, and neither is its API, unless tracing is set`, () => {
+    const text = JSON.stringify(from);
+    expect(text).not.toMatch(/xray:|TracingConfig/);
+    expect(text).not.toContain('"TracingEnabled":true');
+  });
+
   test(`the template of ${stage} has nothing of a local run`, () => {
     // The template that tests run is that of a local run.
     const text = JSON.stringify(stage === "dev" ? sharedTemplate("densityImport") : from);
@@ -310,4 +311,24 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
   });
+});
+
+test("with tracing=true the API and each of its functions are traced, and each function may write its traces", () => {
+  const isTraced = z.object({ TracingConfig: z.strictObject({ Mode: z.literal("Active") }) });
+  const api = only(
+    resourcesOf("AWS::ApiGateway::Stage", z.object({ TracingEnabled: z.boolean() }), configured),
+    "stages",
+  );
+  const functions = resourcesOf("AWS::Lambda::Function", isTraced.extend({ Role: attribute }), configured);
+  const writing = functions.filter(({ properties }) =>
+    ["xray:PutTelemetryRecords", "xray:PutTraceSegments"].every((action) =>
+      statementsOf(properties.Role["Fn::GetAtt"][0], configured).some(
+        ({ Action, Resource }) => Action.includes(action) && isDeepStrictEqual(Resource, ["*"]),
+      ),
+    ),
+  );
+
+  expect(api.properties.TracingEnabled).toBe(true);
+  expect(functions.length).toBeGreaterThan(20);
+  expect(writing).toEqual(functions);
 });

@@ -47,6 +47,8 @@ describe("settings", () => {
     ["corsOrigins", { corsOrigins: "*" }],
     ["corsOrigins", { corsOrigins: ["https://app.example"] }],
     ["waf", { waf: "yes" }],
+    ["tracing", { tracing: "on" }],
+    ["alarms", { alarms: "none" }],
     ["throttlingRate", { throttlingRate: "0" }],
     ["throttlingBurst", { throttlingBurst: "many" }],
     ["release", { release: "now" }],

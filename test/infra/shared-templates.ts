@@ -4,6 +4,7 @@ import { localSettings } from "../../infra/settings.ts";
 
 /** A value for every setting, none of them the default. */
 export const everySetting = {
+  alarms: "essential",
   alarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:pages",
   awsHost: "closed",
   corsOrigins: "https://app.example,https://other.example:8443",
@@ -21,6 +22,7 @@ export const everySetting = {
   throttlingRate: "40",
   TOKEN_ENDPOINT: "on",
   TOKEN_ISSUER: "https://api.operator.example",
+  tracing: "true",
   waf: "true",
   "warmThroughput.densities": "30000:4000",
   "warmThroughput.density-jobs": "12000:8000",

@@ -140,7 +140,8 @@ function difference(found: number, wanted: number): number {
 const sumOf = (items: readonly Item[]) => items.reduce((sum, [amount, price]) => sum + amount * price, 0);
 
 describe.each(bills)("a month of $name", ({ name, perSecond, reviewed, parts }) => {
-  const cost = costOf({ densities: 0, others: perSecond * assumptions.secondsOfMonth });
+  const requests = { densities: 0, others: perSecond * assumptions.secondsOfMonth };
+  const cost = costOf(requests, assumptions, { tracing: true });
 
   test(`every part of a month of ${name} is within 3 % of what it is by hand`, () => {
     expect(Object.keys(cost)).toEqual(Object.keys(parts));
@@ -155,6 +156,14 @@ describe.each(bills)("a month of $name", ({ name, perSecond, reviewed, parts }) 
   });
 });
 
+test("without tracing a stage with 200 requests a second costs 142 USD a month less", () => {
+  const requests = { densities: 0, others: 200 * assumptions.secondsOfMonth };
+  const [off, on] = [{}, { tracing: true }].map((settings) =>
+    totalOf(costOf(requests, assumptions, settings)),
+  );
+  expect((on ?? 0) - (off ?? 0)).toBeCloseTo(142, 0);
+});
+
 /** The amounts that `ncs cost` prints, by what stands before them. */
 async function printed(...args: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const { code, stdout, stderr } = await runNcs(["cost", ...args]);
@@ -165,9 +174,12 @@ async function printed(...args: readonly string[]): Promise<ReadonlyMap<string, 
   );
 }
 
-test("ncs cost takes the rate of a lab with 1,000 requests a day, and says what it costs to the cent", async () => {
+test("ncs cost takes the rate of a lab with 1,000 requests a day, and says to the cent what it costs and saves without objectives", async () => {
   const cost = await printed("--others", "0.01157");
-  expect(difference(cost.get("all, USD a month") ?? 0, 33.6)).toBeLessThan(0.01);
+  // 33.62 with traces, by hand.
+  expect(cost.get("all, USD a month")).toBeCloseTo(33.47, 1);
+  expect(cost.get("tracing=true adds")).toBe(0.15);
+  expect(cost.get("alarms=essential saves")).toBe(10.1);
 });
 
 test("ncs cost refuses a rate that is no number, and says which it takes", async () => {

@@ -41,19 +41,23 @@ const prices = {
   /** A million traces. */
   traces: 5,
   metric: 0.3,
+  alarmMetric: 0.1,
+  compositeAlarm: 0.5,
 } as const satisfies Readonly<Record<string, number | Tiers | Readonly<Record<string, number>>>>;
 
 /** What is assumed of the requests of a month. docs/limits-and-cost.md says where each comes from. */
 export const assumptions = {
   secondsOfMonth: 30 * 86_400,
-  /** Alarms, dashboard, key, secret, and polling of the empty queue, of `prod` without requests. */
-  fixed: 24.55,
+  /** USD of dashboard, key, secret, and polling of the empty queue. */
+  standing: 4.65,
+  /** The alarms of `prod`, by the setting `alarms`. */
+  alarms: { all: { metrics: 154, composites: 9 }, essential: { metrics: 93, composites: 1 } },
   /** Metrics with values in every hour, while nothing fails. */
   metrics: 29,
   /** Environments that start, of a thousand requests, and seconds that one takes, which are paid for as others are. */
   startsOfThousand: 2,
   startSeconds: 0.5,
-  /** Share of requests that is traced, in addition to one a second. */
+  /** With `tracing=true`: the share of requests that is traced, in addition to one a second. */
   tracedShare: 0.05,
   /** Bytes of the function's line and of the access log's, and which share of them CloudWatch keeps. */
   functionLogBytes: 840,
@@ -73,6 +77,12 @@ export const assumptions = {
 
 /** What may be assumed otherwise. */
 export type Assumptions = typeof assumptions;
+
+/** The settings of a stage on which its cost depends, as `-c` takes them. */
+interface CostSettings {
+  readonly alarms?: keyof Assumptions["alarms"];
+  readonly tracing?: boolean;
+}
 
 /** Requests of a month. */
 export interface MonthlyRequests {
@@ -95,12 +105,13 @@ function tiered(amount: number, tiers: Tiers): number {
 }
 
 /**
- * What `prod` costs a month, by part, at list prices without free tiers. The records of who read what are those of a
+ * What `prod` costs a month, by part, at list prices without free tiers, and with default settings unless given. The records of who read what are those of a
  * stage that has kept them for as long as it does.
  */
 export function costOf(
   { densities, others }: MonthlyRequests,
   given: Assumptions = assumptions,
+  { alarms = "all", tracing = false }: CostSettings = {},
 ): MonthlyCost {
   const kinds = [
     [densities, given.densities],
@@ -109,7 +120,9 @@ export function costOf(
   const sum = (of: (kind: typeof given.densities | typeof given.others) => number) =>
     kinds.reduce((all, [count, kind]) => all + count * of(kind), 0);
   const requests = densities + others;
-  if (requests === 0) return { "what stands": given.fixed };
+  const { metrics, composites } = given.alarms[alarms];
+  const fixed = given.standing + metrics * prices.alarmMetric + composites * prices.compositeAlarm;
+  if (requests === 0) return { "what stands": fixed };
   const records = sum(({ recorded }) => recorded);
   const storedBytes = given.recordBytes + given.addedBytes;
   const storedRecords = (records * storedBytes * (given.recordDays / 30)) / gigabyte;
@@ -121,7 +134,7 @@ export function costOf(
   const everySecond = Math.min(requests, given.secondsOfMonth);
   const traced = everySecond + given.tracedShare * (requests - everySecond);
   return {
-    "what stands": given.fixed,
+    "what stands": fixed,
     "API Gateway": tiered(requests / million, prices.apiRequests),
     functions:
       (requests / million) * prices.invocations +
@@ -136,7 +149,7 @@ export function costOf(
     logs:
       tiered(functionLogs, prices.functionLogs) + accessLogs * prices.otherLogs + keptLogs * prices.keptLogs,
     metrics: given.metrics * prices.metric,
-    traces: (traced / million) * prices.traces,
+    ...(tracing ? { traces: (traced / million) * prices.traces } : {}),
     "data sent": tiered(sum(({ sentBytes }) => sentBytes) / gigabyte, prices.sent),
   };
 }

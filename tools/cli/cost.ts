@@ -22,8 +22,13 @@ export function addCost(command: Command, print: Print): void {
       const requests = { densities: densities * secondsOfMonth, others: others * secondsOfMonth };
       const cost = costOf(requests);
       for (const [part, dollars] of Object.entries(cost)) print(lineOf(part, dollars));
-      print(lineOf("all, USD a month", totalOf(cost)));
-      const saved = totalOf(costOf(requests, { ...assumptions, recordClass: "standard" })) - totalOf(cost);
+      const all = totalOf(cost);
+      print(lineOf("all, USD a month", all));
+      const totalWith = (settings: Parameters<typeof costOf>[2]) =>
+        totalOf(costOf(requests, assumptions, settings));
+      print(lineOf("alarms=essential saves", all - totalWith({ alarms: "essential" })));
+      print(lineOf("tracing=true adds", totalWith({ tracing: true }) - all));
+      const saved = totalOf(costOf(requests, { ...assumptions, recordClass: "standard" })) - all;
       if (saved > 0) print(lineOf("saved by infrequent access", saved));
     });
 }

@@ -24,6 +24,30 @@ export function costTable(): string {
   );
 }
 
+/** Requests a second, as people say them. */
+const rates = { "1,000 a day": 1_000 / 86_400, "200 a second": 200, "10,000 a second": 10_000 };
+
+/** What the settings on which it depends make of the cost of `prod`, with so many requests of the first kind. */
+export function costBySettings(): string {
+  const rowOf = (name: string, settings: Parameters<typeof costOf>[2]) => {
+    const costs = Object.values(rates).map((rate) =>
+      totalOf(costOf({ densities: 0, others: rate * assumptions.secondsOfMonth }, assumptions, settings)),
+    );
+    return [
+      name,
+      ...costs.map((cost) => cost.toLocaleString("en", { maximumFractionDigits: cost < 100 ? 2 : 0 })),
+    ];
+  };
+  return markdownTable(
+    ["USD a month, with requests of the first kind", ...Object.keys(rates)],
+    [
+      rowOf("`tracing=true`, the default until November 2026", { tracing: true }),
+      rowOf("no setting", {}),
+      rowOf("`alarms=essential`", { alarms: "essential" }),
+    ],
+  );
+}
+
 function wholeOf(cost: MonthlyCost): string {
   return totalOf(cost).toFixed(0);
 }
