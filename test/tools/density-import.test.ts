@@ -164,6 +164,15 @@ test("an import of densities stores nothing when the last row of the last file i
   expect(await stored(tile, observedDay(friday))).toBeUndefined();
 });
 
+test("an import of densities stores no day when a later one contradicts what is published", async () => {
+  const tile = freshTile();
+  const at = (date: string, cell: string, people: number) => `${tile}${cell},${date}T08:00:00Z,${people},,`;
+  await importRows([at("2026-11-21", "00", 5_000), at("2026-11-21", "01", 3)]);
+  const later = [at(friday, "00", 5_000), at("2026-11-21", "00", 6_000), at("2026-11-21", "02", 70)];
+  await expect(importRows(later)).rejects.toThrow("2026-11-21: cell");
+  expect(await stored(tile, observedDay(friday))).toBeUndefined();
+});
+
 test("an import of densities refuses a row outside the covered area in a pipe, which cannot be read again", async () => {
   const tile = freshTile();
   const coverage = await fourCells(tile, 2);

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { BatchExecuteStatementCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { describe, expect, test, vi } from "vitest";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
 import {
@@ -97,6 +98,39 @@ describe("a distributed import writes what an import on one machine writes, byte
       expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
     }
   }, 240_000);
+});
+
+/** What items an import writes, by the partition or as tiles, in the order in which each is written first. */
+async function orderOfWrites(importing: () => Promise<unknown>): Promise<string[]> {
+  const order = new Set<string>();
+  const { send } = DynamoDBClient.prototype;
+  const spied = vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
+    this: DynamoDBClient,
+    ...sent
+  ) {
+    const [command] = sent;
+    if (command instanceof BatchExecuteStatementCommand) order.add("tiles");
+    if (command instanceof PutItemCommand) {
+      const { tile, kind = tile } = command.input.Item ?? {};
+      order.add(kind?.S?.split("/")[0] ?? "");
+    }
+    return await Reflect.apply(send, this, sent);
+  });
+  try {
+    await importing();
+  } finally {
+    spied.mockRestore();
+  }
+  return [...order];
+}
+
+test("both imports write K, the exclusion, the journal and the day in one order", async () => {
+  const files = { "a.csv": `${header}${row("u04zzz")}` };
+  const one = await orderOfWrites(() => importOnOneMachine(files, { isExcluded: true }));
+  const distributed = await orderOfWrites(() => importDistributed(files, { isExcluded: true }));
+  const inOrder = ["data-set", "exclusions", "import-files", "imports", "import-days", "cells", "tiles"];
+  expect(one.slice(0, inOrder.length)).toEqual(inOrder);
+  expect(distributed.slice(0, inOrder.length)).toEqual(inOrder);
 });
 
 describe("K is one fact", () => {
