@@ -11,7 +11,11 @@ import {
   type PartsBefore,
   partsOfDay,
 } from "../../../../functions/population-density/import/publish/day-parts.ts";
-import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import { Divisions } from "../../../../functions/population-density/import/publish/divisions.ts";
+import {
+  checkDay,
+  storeCheckedDay,
+} from "../../../../functions/population-density/import/publish/store-days.ts";
 import {
   beginEntry,
   endEntry,
@@ -21,7 +25,10 @@ import { checkParts } from "../../../../functions/population-density/import/stor
 import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
 import { cellAreas } from "../../../../functions/population-density/privacy/tile-pyramid.ts";
 import type { Provenance, Publishing } from "../../../../functions/population-density/tiles/data-set.ts";
-import { addToDataSet } from "../../../../functions/population-density/tiles/data-set-store.ts";
+import {
+  addToDataSet,
+  recordPublishing,
+} from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
 import { cornersOf } from "../box.ts";
@@ -106,7 +113,8 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   const { cells, cover, read, remarks } = await readPopulation(wanted);
   const layersOf = (tile: Tile): Layer[] => [{ people: cells.inTile(tile), shareAt: curve }];
   const left = partsBefore === undefined ? await remarksOnLeft(box, precision, publishing, cover) : [];
-  const storage = { kind: "typical", isRecounted: true, ...publishing } as const;
+  const divisions = new Divisions();
+  const storage = { kind: "typical", isRecounted: true, divisions, ...publishing } as const;
   let importNumber: number | undefined;
   const total = { items: 0, changed: 0 };
   let covered: Box | undefined;
@@ -115,12 +123,13 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   for (const day of days) {
     onProgress?.({ read, day: day.date });
     const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
-    await checkDay(day, ofDay);
+    const found = await checkDay(day, ofDay);
     if (isDryRun) continue;
+    await recordPublishing(ofDay, undefined, partsBefore !== undefined);
     if (partsBefore === undefined && importNumber === undefined) {
       importNumber = await beginEntry(await optionsOf(wanted, publishing), [await importedFile(wanted.file)]);
     }
-    const { items, changed } = await storeDay(day, { ...ofDay, importNumber });
+    const { items, changed } = await storeCheckedDay(day, { ...ofDay, importNumber }, found);
     total.items += items;
     total.changed += changed;
     covered = coveredBox(day.coverage, precision, covered);
