@@ -21,7 +21,7 @@ export function clientDefaults() {
 }
 
 /** The time limit of a call by a program that can wait longer than a request: an import, or a command of an operator. */
-export const callMilliseconds = 60_000;
+const callMilliseconds = 60_000;
 
 /** A signal that ends such a call in time. */
 export const inTime = () => AbortSignal.timeout(callMilliseconds);

@@ -229,7 +229,7 @@ export async function putItem(
   return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
 }
 
-/** What there is instead of an item on which a write's condition holds; undefined if there is none. */
+/** A write that was refused because its condition did not hold: the item as it was then; undefined if there was none. */
 export interface Refused<Item> {
   readonly found: Item | undefined;
 }

@@ -128,7 +128,8 @@ const partsAtOnce = 2;
 
 /**
  * Writes an object of any size, with `partsAtOnce` and the next one in memory. The object appears only when all of it
- * has been written; each part has the time limit of a call. A source that fails leaves neither an object nor parts.
+ * has been written; each part has the time limit of a call. A source or a part that fails leaves neither an object nor
+ * parts; parts that S3 fails to put together are deleted by the bucket's rule after a day.
  * @param pieces may use their memory again.
  */
 export async function putPieces(key: string, pieces: Iterable<Uint8Array>): Promise<void> {

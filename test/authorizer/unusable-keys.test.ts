@@ -98,7 +98,7 @@ test("the authorizer answers 401, not 503, to every token of an issuer that publ
   expect(reported).toEqual(["no. 1", "b"]);
 });
 
-test("the authorizer accepts tokens of a key that is published twice, or seven times beside another of its kid", async () => {
+test("the authorizer accepts tokens of a key that is published twice, or seven times next to another of its kid", async () => {
   const sameName = { ...other.jwk, kid: good.kid };
   const twice = await publishing(good.jwk, good.jwk);
   const often = await publishing(...Array(7).fill(sameName), { ...good.jwk, note: "newer" });

@@ -89,7 +89,7 @@ describe.skipIf(!isThere)("CAMARA's definitions", () => {
         const sent = eventAt(alias, endpoint, routed.parse(event));
         const { statusCode, headers, body } = await invokeEvent(functionId, sent);
         const expected = statusesAtAlias[name] ?? status;
-        if (statusCode !== expected) violations.push(`${name}: ${statusCode} in the place of ${expected}`);
+        if (statusCode !== expected) violations.push(`${name}: ${statusCode} instead of ${expected}`);
         const isListed = definition.has(`${place}/${statusCode}`);
         const isJson = headers["content-type"]?.startsWith("application/json") === true;
         const wrong =

@@ -115,9 +115,9 @@ async function withdraw(job: Job, { jobs, log }: AcceptPorts, signal: AbortSigna
 }
 
 /**
- * Whose the id of a job is, after a write of it that was refused or whose response was lost: that of the job itself
- * (`accepted`), of another request's job, or free, but for a withdrawn job that a write replaces. Another request's job
- * is promised to this one if it is the same.
+ * Finds out which job has the id of this one, after a write of it was refused or its response was lost. `accepted`: this
+ * job has it. `joined`: another request's job for the same, which is then promised to this request too. `conflict`:
+ * another request's job for something else. `replaces`: nothing that counts, but a withdrawn job, if there is one.
  */
 async function holderOf(
   job: Job,
