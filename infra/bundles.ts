@@ -19,9 +19,7 @@ const records = { ...functionRecords, ...optionalFunctionRecords };
 
 /** The file with a function's handler, from the root of the project. */
 export function handlerPath(id: FunctionId | OptionalFunctionId): string {
-  const [area = "", name = ""] = id.split("/");
-  const { room } = records[id];
-  return ["functions", area, ...(room === undefined ? [] : [room]), `${name}.ts`].join("/");
+  return records[id].handler;
 }
 
 /** The file with a function's handler, with its whole path. */
@@ -32,8 +30,7 @@ export function handlerFile(id: FunctionId | OptionalFunctionId): string {
 /** Where `cdk` finds the bundles, a folder for each function. */
 export const defaultBundles = fileURLToPath(new URL("../dist/functions", import.meta.url));
 
-/** The name of a function's construct, and the start of its logical id: `QosProfilesGetByName`. */
-export function constructName(id: FunctionId | OptionalFunctionId): string {
-  const words = id.split(/[/-]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return words.join("");
+/** The id of a function's construct, with which its logical id begins. */
+export function constructIdOf(id: FunctionId | OptionalFunctionId): string {
+  return records[id].constructId;
 }

@@ -10,7 +10,7 @@ import { tables } from "../functions/areas.ts";
 import { bucketVariable, configuration, metricNamespaceVariable } from "../shared/environment.ts";
 import { tableVariable } from "../shared/table.ts";
 import { alarmTopicOf } from "./alarm-topic.ts";
-import { constructName } from "./bundles.ts";
+import { constructIdOf } from "./bundles.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import { ServiceLog } from "./constructs/service-log.ts";
@@ -99,7 +99,7 @@ function addImportFunction(
     (name): name is keyof typeof configuration => name in configuration,
   );
   const named = tables.filter(({ name }) => granted[name] !== undefined);
-  const made = new ServiceFunction(scope, constructName(importId), {
+  const made = new ServiceFunction(scope, constructIdOf(importId), {
     bundle: join(bundles, importId),
     description: importId,
     environment: {

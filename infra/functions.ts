@@ -39,8 +39,18 @@ type SecretAction = "DescribeSecret" | "GetSecretValue" | "PutSecretValue" | "Up
  * Everything that the stack needs to make a function: rights, environment, size, and what invokes it in addition to a route.
  */
 export interface FunctionRecord {
-  /** Folder of the handler within its area; the area's own folder unless given. */
-  readonly room?: string;
+  /**
+   * The id of its construct, with which the logical ids of all its resources begin. It stays when the handler moves to
+   * another folder, since CloudFormation would take another id for another function.
+   */
+  readonly constructId: string;
+  /** The file with its handler, from the root of the project. */
+  readonly handler: string;
+  /**
+   * The number of the role by which CodeDeploy shifts it: at most four functions have the same (`maxGroupsOfRole`).
+   * It stays when other functions come and go. Absent for a function that no release shifts.
+   */
+  readonly releaseRole?: number;
   /** Each grant also puts the table's name into the environment. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   /** The indexes of a table that it queries; `Query` of a table is for the table alone. */
@@ -89,12 +99,18 @@ export const functionRecords: Readonly<
   Record<EndpointId, FunctionRecord> & Record<InternalFunctionId, InternalFunctionRecord>
 > = {
   "authorizer/authorize": {
+    constructId: "AuthorizerAuthorize",
+    handler: "functions/authorizer/authorize.ts",
+    releaseRole: 1,
     tables: { "signing-keys": ["Query"], "pseudonym-keys": ["GetItem"] },
     partitions: pseudonymKeysOf("token-subjects"),
     variables: ["TOKEN_ISSUER", "TOKEN_AUDIENCE", "TRUSTED_ISSUERS", "ROUTES_BY_SCOPE"],
     impact: "Callers with valid tokens are refused",
   },
   "profile/authenticate": {
+    constructId: "ProfileAuthenticate",
+    handler: "functions/profile/authenticate.ts",
+    releaseRole: 1,
     tables: {
       profiles: ["GetItem", "UpdateItem"],
       "login-attempts": ["GetItem", "UpdateItem"],
@@ -116,16 +132,25 @@ export const functionRecords: Readonly<
     memoryMegabytes: 1_769,
   },
   "qos-profiles/retrieve": {
+    constructId: "QosProfilesRetrieve",
+    handler: "functions/qos-profiles/retrieve.ts",
+    releaseRole: 1,
     tables: { "qos-profiles": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, cacheVariable, sandboxVariable, ...quotaVariables],
   },
   "qos-profiles/get-by-name": {
+    constructId: "QosProfilesGetByName",
+    handler: "functions/qos-profiles/get-by-name.ts",
+    releaseRole: 1,
     tables: { "qos-profiles": ["GetItem"], devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, cacheVariable, ...quotaVariables],
   },
   "population-density/retrieve": {
+    constructId: "PopulationDensityRetrieve",
+    handler: "functions/population-density/retrieve.ts",
+    releaseRole: 2,
     tables: {
       densities: ["BatchGetItem", "GetItem"],
       "density-jobs": ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"],
@@ -146,6 +171,9 @@ export const functionRecords: Readonly<
     memoryMegabytes: 1_024,
   },
   "population-density/summarize": {
+    constructId: "PopulationDensitySummarize",
+    handler: "functions/population-density/summarize.ts",
+    releaseRole: 2,
     tables: { densities: ["BatchGetItem", "GetItem"], ...quotaTable },
     variables: [
       "DENSITY_PRECISIONS",
@@ -158,7 +186,9 @@ export const functionRecords: Readonly<
     memoryMegabytes: 1_024,
   },
   "population-density/capabilities": {
-    room: "capabilities",
+    constructId: "PopulationDensityCapabilities",
+    handler: "functions/population-density/capabilities/capabilities.ts",
+    releaseRole: 2,
     tables: { densities: ["GetItem"], ...quotaTable },
     variables: [
       "DENSITY_PRECISIONS",
@@ -171,23 +201,31 @@ export const functionRecords: Readonly<
     ],
   },
   "population-density/list-operations": {
-    room: "operations",
+    constructId: "PopulationDensityListOperations",
+    handler: "functions/population-density/operations/list-operations.ts",
+    releaseRole: 2,
     tables: { "density-jobs": ["BatchGetItem"], ...quotaTable },
     indexes: { "density-jobs": ["by-caller"] },
     variables: quotaVariables,
   },
   "population-density/read-operation": {
-    room: "operations",
+    constructId: "PopulationDensityReadOperation",
+    handler: "functions/population-density/operations/read-operation.ts",
+    releaseRole: 3,
     tables: { "density-jobs": ["GetItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/cancel-operation": {
-    room: "operations",
+    constructId: "PopulationDensityCancelOperation",
+    handler: "functions/population-density/operations/cancel-operation.ts",
+    releaseRole: 3,
     tables: { "density-jobs": ["GetItem", "UpdateItem"], "density-callers": ["UpdateItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/redeliver-operation": {
-    room: "operations",
+    constructId: "PopulationDensityRedeliverOperation",
+    handler: "functions/population-density/operations/redeliver-operation.ts",
+    releaseRole: 3,
     tables: {
       "density-jobs": ["BatchGetItem", "GetItem", "PutItem", "UpdateItem"],
       "density-callers": ["GetItem", "UpdateItem"],
@@ -197,22 +235,30 @@ export const functionRecords: Readonly<
     variables: ["DENSITY_PENDING_LIMIT", "SINK_ALLOWED_NETWORKS", ...quotaVariables],
   },
   "population-density/create-webhook-secret": {
-    room: "webhook-secrets",
+    constructId: "PopulationDensityCreateWebhookSecret",
+    handler: "functions/population-density/webhook-secrets/create-webhook-secret.ts",
+    releaseRole: 3,
     tables: { "webhook-secrets": ["GetItem", "UpdateItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/list-webhook-secrets": {
-    room: "webhook-secrets",
+    constructId: "PopulationDensityListWebhookSecrets",
+    handler: "functions/population-density/webhook-secrets/list-webhook-secrets.ts",
+    releaseRole: 4,
     tables: { "webhook-secrets": ["GetItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/delete-webhook-secret": {
-    room: "webhook-secrets",
+    constructId: "PopulationDensityDeleteWebhookSecret",
+    handler: "functions/population-density/webhook-secrets/delete-webhook-secret.ts",
+    releaseRole: 4,
     tables: { "webhook-secrets": ["GetItem", "UpdateItem"], ...quotaTable },
     variables: quotaVariables,
   },
   "population-density/deliver": {
-    room: "delivery",
+    constructId: "PopulationDensityDeliver",
+    handler: "functions/population-density/delivery/deliver.ts",
+    releaseRole: 4,
     tables: {
       densities: ["BatchGetItem", "GetItem"],
       "density-jobs": ["GetItem", "UpdateItem"],
@@ -229,7 +275,9 @@ export const functionRecords: Readonly<
     impact: "Callers wait for accepted densities",
   },
   "population-density/sweep": {
-    room: "delivery",
+    constructId: "PopulationDensitySweep",
+    handler: "functions/population-density/delivery/sweep.ts",
+    releaseRole: 4,
     tables: { "density-jobs": ["GetItem", "UpdateItem"], "density-callers": ["UpdateItem"] },
     indexes: { "density-jobs": ["pending-by-shard"] },
     queues: { "density-jobs": ["SendMessage"] },
@@ -238,34 +286,67 @@ export const functionRecords: Readonly<
     impact: "Callers wait for densities whose message was lost",
   },
   "number-recycling/check": {
+    constructId: "NumberRecyclingCheck",
+    handler: "functions/number-recycling/check.ts",
+    releaseRole: 5,
     tables: { "number-assignments": ["Query"], devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve": {
+    constructId: "DeviceIdentifierRetrieve",
+    handler: "functions/device-identifier/retrieve.ts",
+    releaseRole: 5,
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   "device-identifier/retrieve-type": {
+    constructId: "DeviceIdentifierRetrieveType",
+    handler: "functions/device-identifier/retrieve-type.ts",
+    releaseRole: 5,
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
   // The key of the pseudonyms that it returns is in the table of that of access records.
   "device-identifier/retrieve-ppid": {
+    constructId: "DeviceIdentifierRetrievePpid",
+    handler: "functions/device-identifier/retrieve-ppid.ts",
+    releaseRole: 5,
     tables: { devices: ["GetItem"], ...accessTables, ...quotaTable },
     partitions: pseudonymKeysOf("access-records", "device-ppids"),
     variables: [accessVariable, sandboxVariable, ...quotaVariables],
   },
-  "keys/publish": { tables: { "signing-keys": ["Query"] }, variables: [cacheVariable] },
-  "openapi/publish": { variables: ["TOKEN_ENDPOINT", "TOKEN_ISSUER", sandboxVariable] },
-  "openapi/catalog": {},
+  "keys/publish": {
+    constructId: "KeysPublish",
+    handler: "functions/keys/publish.ts",
+    releaseRole: 6,
+    tables: { "signing-keys": ["Query"] },
+    variables: [cacheVariable],
+  },
+  "openapi/publish": {
+    constructId: "OpenapiPublish",
+    handler: "functions/openapi/publish.ts",
+    releaseRole: 6,
+    variables: ["TOKEN_ENDPOINT", "TOKEN_ISSUER", sandboxVariable],
+  },
+  "openapi/catalog": {
+    constructId: "OpenapiCatalog",
+    handler: "functions/openapi/catalog.ts",
+    releaseRole: 6,
+  },
   "console/publish": {
+    constructId: "ConsolePublish",
+    handler: "functions/console/publish.ts",
+    releaseRole: 6,
     variables: ["MAP_STYLE"],
     impact: "People cannot open the map and the reference; the API is not affected",
   },
   "oauth2/token": {
+    constructId: "Oauth2Token",
+    handler: "functions/oauth2/token.ts",
+    releaseRole: 7,
     tables: {
       clients: ["GetItem"],
       "used-assertions": ["GetItem", "PutItem"],
@@ -289,10 +370,15 @@ export const functionRecords: Readonly<
     impact: "Clients get no tokens by their keys",
   },
   "oauth2/metadata": {
+    constructId: "Oauth2Metadata",
+    handler: "functions/oauth2/metadata.ts",
+    releaseRole: 7,
     variables: ["TOKEN_ISSUER", "ROUTES_BY_SCOPE"],
     impact: "Clients do not find where tokens are issued",
   },
   "keys/rotate": {
+    constructId: "KeysRotate",
+    handler: "functions/keys/rotate.ts",
     tables: { "signing-keys": ["PutItem", "Query", "UpdateItem"] },
     signingKey: ["DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"],
     variables: ["TOKEN_LIFETIME_SECONDS"],
@@ -308,7 +394,8 @@ export type OptionalFunctionId = "population-density/import-densities" | "releas
 /** Every such function. They have no release of their own. */
 export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
   "population-density/import-densities": {
-    room: "distributed-import",
+    constructId: "PopulationDensityImportDensities",
+    handler: "functions/population-density/distributed-import/import-densities.ts",
     tables: {
       densities: ["BatchGetItem", "GetItem", "PartiQLInsert", "PutItem", "Query", "UpdateItem"],
       "density-imports": ["GetItem", "PutItem", "Query", "UpdateItem"],
@@ -321,5 +408,9 @@ export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, Functi
     diskMegabytes: 6_144,
   },
   // Three attempts of 40 seconds, and the pauses between them.
-  "releases/check": { timeoutSeconds: 150 },
+  "releases/check": {
+    constructId: "ReleasesCheck",
+    handler: "functions/releases/check.ts",
+    timeoutSeconds: 150,
+  },
 };

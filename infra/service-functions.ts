@@ -6,7 +6,7 @@ import { endpoints, protocolEndpoints, tables } from "../functions/areas.ts";
 import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
-import { constructName } from "./bundles.ts";
+import { constructIdOf } from "./bundles.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import type { SecretReference } from "./constructs/signing-key.ts";
 import type { Data } from "./data.ts";
@@ -35,7 +35,7 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
   const reservedConcurrency = settings.reservedConcurrency[id];
   const environment = environmentOf(scope, id, context);
   checkEnvironmentSize(id, environment);
-  const made = new ServiceFunction(scope, constructName(id), {
+  const made = new ServiceFunction(scope, constructIdOf(id), {
     bundle: join(bundles, id),
     description: id,
     environment,

@@ -10,7 +10,7 @@ import { configuration, metricNamespaceVariable } from "../shared/environment.ts
 import { alarmTopicOf } from "./alarm-topic.ts";
 import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
 import { addApi } from "./api.ts";
-import { constructName } from "./bundles.ts";
+import { constructIdOf } from "./bundles.ts";
 import { Releases } from "./constructs/releases.ts";
 import { removalPolicyIn } from "./constructs/removal-policy.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
@@ -119,7 +119,7 @@ export class NetworkCapabilitiesStack extends Stack {
   ): (id: FunctionId) => IFunction {
     const releases = new Releases(this, "Releases", {
       atOnce: settings.releasesAtOnce,
-      check: new ServiceFunction(this, constructName(releaseCheck), {
+      check: new ServiceFunction(this, constructIdOf(releaseCheck), {
         bundle: join(bundles, releaseCheck),
         description: releaseCheck,
         environment: { [metricNamespaceVariable]: this.stackName, ...restarted(settings) },
@@ -131,9 +131,10 @@ export class NetworkCapabilitiesStack extends Stack {
     });
     const aliases: Partial<Record<FunctionId, IFunction>> = {};
     for (const id of servedFunctions(settings)) {
-      // Secrets Manager invokes the rotation and retries it after a failure.
-      if (id === rotation) continue;
-      aliases[id] = releases.add(functions[id], alarmsOf(id));
+      const { releaseRole } = functionRecords[id];
+      // Secrets Manager invokes the rotation itself, and retries it after a failure.
+      if (releaseRole === undefined) releases.checkVersionOf(functions[id]);
+      else aliases[id] = releases.add(functions[id], alarmsOf(id), releaseRole);
     }
     return (id) => aliases[id] ?? functions[id];
   }

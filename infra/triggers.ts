@@ -4,7 +4,7 @@ import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import { constructName } from "./bundles.ts";
+import { constructIdOf } from "./bundles.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { Data } from "./data.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
@@ -27,7 +27,7 @@ export function addTriggers(
     const { queueArn } = queues[consumes];
     const actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
     worker.addToRolePolicy(new PolicyStatement({ actions, resources: [queueArn] }));
-    const mapping = new EventSourceMapping(scope, `${constructName(id)}Messages`, {
+    const mapping = new EventSourceMapping(scope, `${constructIdOf(id)}Messages`, {
       target: invoked,
       eventSourceArn: queueArn,
       // Each invocation handles one message, which may take all of the function's time.
@@ -38,7 +38,7 @@ export function addTriggers(
     mapping.node.addDependency(worker.role);
   }
   if (everyMinutes !== undefined) {
-    new Rule(scope, `${constructName(id)}Schedule`, {
+    new Rule(scope, `${constructIdOf(id)}Schedule`, {
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
       // An event that Lambda refuses is not sent again, as the next one follows soon.
       targets: [new LambdaTarget(invoked, { retryAttempts: 0 })],

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { constructName } from "../infra/bundles.ts";
+import { constructIdOf } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { cachedFolder, installed } from "./build-cache.ts";
@@ -74,5 +74,5 @@ export function logicalIdOf(id: FunctionId, template: Template): string {
 
 /** Whether a function of a template is the one with this id. */
 export function isFunction(id: FunctionId, { logicalId }: { readonly logicalId: string }): boolean {
-  return new RegExp(`^${constructName(id)}[0-9A-F]{8}$`).test(logicalId);
+  return new RegExp(`^${constructIdOf(id)}[0-9A-F]{8}$`).test(logicalId);
 }

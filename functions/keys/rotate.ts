@@ -10,8 +10,10 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, jwtVerif
 import * as z from "zod/mini";
 import { clientDefaults } from "../../shared/aws/clients.ts";
 import { log } from "../../shared/aws/log.ts";
-import { setting } from "../../shared/environment.ts";
+import { resourceName, setting } from "../../shared/environment.ts";
+import { tableVariable } from "../../shared/table.ts";
 import { publish, publishedKeys, retire } from "../../shared/tokens/signing-keys.ts";
+import { signingKeys } from "../../shared/tokens/table.ts";
 import {
   clockToleranceSeconds,
   firstUseSeconds,
@@ -30,7 +32,8 @@ import {
 const rotationEvent = z.object({
   SecretId: z.string(),
   ClientRequestToken: z.string(),
-  Step: z.enum(["createSecret", "setSecret", "testSecret", "finishSecret"]),
+  /** `probe` is the step of a check of a release (`functions/releases/probe.ts`), which rotates nothing. */
+  Step: z.enum(["createSecret", "setSecret", "testSecret", "finishSecret", "probe"]),
 });
 
 interface Rotation {
@@ -59,6 +62,10 @@ function secretsManager(): SecretsManagerClient {
  */
 export async function handler(event: unknown): Promise<void> {
   const { SecretId, ClientRequestToken, Step } = rotationEvent.parse(event);
+  if (Step === "probe") {
+    checkConfiguration();
+    return;
+  }
   const rotation = {
     secretId: SecretId,
     version: ClientRequestToken,
@@ -66,6 +73,12 @@ export async function handler(event: unknown): Promise<void> {
   };
   await steps[Step](rotation);
   log("SIGNING_KEY_ROTATED", { step: Step });
+}
+
+/** @throws {Misconfigured} naming a variable that is missing or malformed. */
+function checkConfiguration(): void {
+  setting("TOKEN_LIFETIME_SECONDS");
+  resourceName(tableVariable(signingKeys));
 }
 
 const steps = { createSecret, setSecret, testSecret, finishSecret };

@@ -6,14 +6,17 @@ const probeSeconds = 300;
 
 /**
  * One event that every function of the service understands as its own: a request of API Gateway with a caller, a token
- * for the authorizer, and a message of SQS. It names nothing that exists: endpoints find nothing or refuse the
- * empty body, the authorizer refuses the token, and the worker finds no job. The one that creates webhook secrets needs
+ * for the authorizer, a message of SQS, and a step of a rotation that rotates nothing. It names nothing that exists:
+ * endpoints find nothing or refuse the empty body, the authorizer refuses the token, and the worker finds no job. The one that creates webhook secrets needs
  * no body: it creates one for the caller `release-check`, which is no client, until that has two. Each of them has then
  * read its configuration, and most their tables.
  * @param scopes that the caller has, separated by spaces.
  */
 export function probeEvent(scopes: string, now: Date): Readonly<Record<string, unknown>> {
   return {
+    SecretId: "release-check",
+    ClientRequestToken: "release-check",
+    Step: "probe",
     type: "TOKEN",
     authorizationToken: "Bearer e30.e30.e30",
     methodArn: "arn:aws:execute-api:us-east-1:000000000000:probe/live/GET/",

@@ -34,7 +34,7 @@ export const maxGroupsOfRole = 4;
  */
 export class Releases extends Construct {
   readonly #application: LambdaApplication;
-  readonly #roles: ServiceRole[] = [];
+  readonly #roles = new Map<number, ServiceRole>();
   readonly #atOnce: boolean;
   readonly #check: ServiceFunction;
   readonly #checked: CustomResource;
@@ -67,27 +67,21 @@ export class Releases extends Construct {
     this.#atOnce = atOnce;
   }
 
-  /** Adds a function. Returns the alias that must be used to invoke it. */
-  add(released: ServiceFunction, alarms: Alarm[]): IFunction {
-    // CDK's types are not written for `exactOptionalPropertyTypes`, so this needs a cast.
-    const version = released.currentVersion as IVersion;
+  /**
+   * Adds a function, which CodeDeploy shifts by the role of this number. Returns the alias that must be used to invoke
+   * it.
+   */
+  add(released: ServiceFunction, alarms: Alarm[], roleNumber: number): IFunction {
+    const version = this.checkVersionOf(released);
     const alias = new Alias(released, "Live", { aliasName: liveAlias, version });
     // The alarms watch the new version before it gets its first request.
     alias.node.addDependency(this.#checked, ...alarms);
-    this.#versions.push(version.functionArn);
     // What shifting this alias needs of AWS's managed policy, which permits it for every function of the account.
     const actions = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"];
     const versions = `${released.functionArn}:*`;
-    const role = this.#roleOfNext();
+    const role = this.#roleOf(roleNumber);
     role.addToPolicy(new PolicyStatement({ actions, resources: [released.functionArn, versions] }));
-    // For all versions: IAM may take seconds to apply a new permission, and the check runs at once.
-    this.#check.addToRolePolicy(
-      new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [versions] }),
-    );
-    const resource = `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`;
-    const reason = "of one function; a version has no number before it is published.";
-    acknowledge(role, resource, `The aliases and versions ${reason}`);
-    acknowledge(this.#check.role, resource, `The versions ${reason}`);
+    acknowledge(role, this.#versionsOf(released), `The aliases and versions ${oneFunction}`);
     const group = new LambdaDeploymentGroup(released, "Release", {
       application: this.#application,
       role: role.withoutPolicyUpdates(),
@@ -103,6 +97,27 @@ export class Releases extends Construct {
     return alias as IFunction;
   }
 
+  /** Publishes a version of a function, which is checked before any alias shifts. */
+  checkVersionOf(released: ServiceFunction): IVersion {
+    // CDK's types are not written for `exactOptionalPropertyTypes`, so this needs a cast.
+    const version = released.currentVersion as IVersion;
+    this.#versions.push(version.functionArn);
+    // For all versions: IAM may take seconds to apply a new permission, and the check runs at once.
+    this.#check.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["lambda:InvokeFunction"],
+        resources: [`${released.functionArn}:*`],
+      }),
+    );
+    acknowledge(this.#check.role, this.#versionsOf(released), `The versions ${oneFunction}`);
+    return version;
+  }
+
+  /** The versions of a function as AWS Solutions names them. */
+  #versionsOf(released: ServiceFunction): string {
+    return `<${Stack.of(this).getLogicalId(released.node.defaultChild as CfnFunction)}.Arn>:*`;
+  }
+
   /** Makes each group judge the alarms of all, except those of a release that ignores them. */
   #judge(group: LambdaDeploymentGroup, alarms: readonly Alarm[]): void {
     const earlier = [...this.#groups];
@@ -113,20 +128,23 @@ export class Releases extends Construct {
     for (const alarm of this.#alarms) group.addAlarm(alarm);
   }
 
-  #roleOfNext(): ServiceRole {
-    const last = this.#roles.at(-1);
-    if (last !== undefined && this.#groups.length < this.#roles.length * maxGroupsOfRole) return last;
-    const role = new ServiceRole(this, `Role${this.#roles.length + 1}`, "codedeploy.amazonaws.com");
+  #roleOf(roleNumber: number): ServiceRole {
+    const existing = this.#roles.get(roleNumber);
+    if (existing !== undefined) return existing;
+    const role = new ServiceRole(this, `Role${roleNumber}`, "codedeploy.amazonaws.com");
     role.addToPolicy(new PolicyStatement({ actions: ["cloudwatch:DescribeAlarms"], resources: ["*"] }));
     acknowledge(
       role,
       "*",
       "CodeDeploy reads the state of alarms, which AWS's own policy for it grants for all too.",
     );
-    this.#roles.push(role);
+    this.#roles.set(roleNumber, role);
     return role;
   }
 }
+
+/** Why a right is for all versions. */
+const oneFunction = "of one function; a version has no number before it is published.";
 
 function acknowledge(role: ServiceRole, resource: string, reason: string): void {
   Validations.of(role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });

@@ -1,4 +1,4 @@
-import type { RemovalPolicy } from "aws-cdk-lib";
+import { Annotations, type RemovalPolicy } from "aws-cdk-lib";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -33,6 +33,8 @@ export function rotate(scope: Construct, secret: SecretReference, rotation: Lamb
     principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
     sourceArn: secret.secretArn,
   });
+  // Its versions are for the check of a release; Secrets Manager invokes the function itself.
+  Annotations.of(rotation).acknowledgeWarning("@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias");
   const schedule = new CfnRotationSchedule(scope, "SigningKeyRotation", {
     secretId: secret.secretArn,
     rotationLambdaArn: rotation.functionArn,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import type { FunctionId } from "../../infra/functions.ts";
+import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import {
   attribute,
   deployed,
@@ -87,23 +87,38 @@ describe("the check of a release", () => {
     .object({ Role: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })
     .parse(deployed.Resources[properties.ServiceToken["Fn::GetAtt"][0]]?.Properties).Role["Fn::GetAtt"][0];
 
-  test("every new version is checked before any alias shifts", () => {
-    const versions = released.map((id) => aliasOf(id, deployed).properties.FunctionVersion["Fn::GetAtt"][0]);
-    expect(properties.Versions.map(({ Ref }) => Ref).sort()).toEqual(versions.sort());
+  test("every new version, that of the rotation too, is checked before any alias shifts", () => {
+    const versions = resourcesOf("AWS::Lambda::Version", z.object({ FunctionName: reference }), deployed);
+    expect(properties.Versions.map(({ Ref }) => Ref).sort()).toEqual(
+      versions.map(({ logicalId }) => logicalId).sort(),
+    );
+    const functions = versions.map((one) => one.properties.FunctionName.Ref);
+    expect(functions.sort()).toEqual(functionIdsOf.prod.map(functionOf).sort());
     expect(properties.AtOnce).toBe("false");
     for (const id of released) expect(aliasOf(id, deployed).dependsOn).toContain(logicalId);
   });
 
-  test("the check has every scope, and may invoke every released function, before it runs", () => {
+  test("the check has every scope, and may invoke every function, before it runs", () => {
     const scopes = new Set(endpoints.flatMap(({ scope }) => scope ?? []));
     expect(new Set(properties.Scopes.split(" "))).toEqual(scopes);
     expect(dependsOn).toContain(role);
     const text = JSON.stringify(statementsOf(role, deployed));
-    for (const id of released) expect(text).toContain(`"Fn::GetAtt":["${functionOf(id)}","Arn"]},":*"`);
+    for (const id of functionIdsOf.prod)
+      expect(text).toContain(`"Fn::GetAtt":["${functionOf(id)}","Arn"]},":*"`);
   });
 });
 
 describe("what callers reach is released", () => {
+  test("every function but the rotation is shifted by the role that its record numbers, four functions a role", () => {
+    const numbers = released.map((id) => functionRecords[id].releaseRole);
+    expect(functionRecords["keys/rotate"].releaseRole).toBeUndefined();
+    expect([...new Set(numbers)].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const id of released) {
+      const role = groupOf(id, deployed).properties.ServiceRoleArn["Fn::GetAtt"][0];
+      expect(role).toMatch(new RegExp(`^ReleasesRole${functionRecords[id].releaseRole}[0-9A-F]{8}$`));
+    }
+  });
+
   test("every deployment group depends on its role, which may shift its function", () => {
     for (const id of released) {
       const { properties, dependsOn } = groupOf(id, deployed);

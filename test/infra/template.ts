@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { protocolEndpoints, type TableName } from "../../functions/areas.ts";
-import { constructName, functionIds } from "../../infra/bundles.ts";
+import { constructIdOf, functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
 import { dataStackName, monitoringStackName, stackName, stackNames } from "../../infra/stack-names.ts";
 import type { Stage } from "../../infra/stage.ts";
@@ -198,7 +198,7 @@ function logicalIdOf(type: string, construct: string): string {
 
 /** The logical id of a function, the same in every stage. */
 export function functionOf(id: FunctionId): string {
-  return logicalIdOf("AWS::Lambda::Function", constructName(id));
+  return logicalIdOf("AWS::Lambda::Function", constructIdOf(id));
 }
 
 /** The logical id of a table. */

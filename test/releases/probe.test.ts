@@ -1,13 +1,16 @@
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
+import { handler as rotate } from "../../functions/keys/rotate.ts";
 import { faultIn, newVersions, probeEvent } from "../../functions/releases/probe.ts";
 import { functionIds } from "../../infra/bundles.ts";
+import { Misconfigured } from "../../shared/errors.ts";
+import { listen } from "../../tools/local/servers/listening-server.ts";
 import { sharedService } from "../support/service.ts";
 
 const scopes = [...new Set(endpoints.flatMap(({ scope }) => scope ?? []))].join(" ");
-const released = functionIds.filter((id) => id !== "keys/rotate");
 
-test.each(released)("the function %s answers the probe without a fault", async (functionId) => {
+test.each(functionIds)("the function %s answers the probe without a fault", async (functionId) => {
   const response = await fetch(sharedService.invocations, {
     method: "POST",
     body: JSON.stringify({ functionId, event: probeEvent(scopes, new Date()) }),
@@ -17,6 +20,31 @@ test.each(released)("the function %s answers the probe without a fault", async (
   const refused = response.status === 500 && payload.includes("Unauthorized");
   expect(refused ? functionId : response.status).toBe(refused ? "authorizer/authorize" : 200);
   if (!refused) expect(faultIn({ functionError: undefined, payload })).toBeUndefined();
+});
+
+test("the rotation of keys reads and writes nothing for the probe, and refuses it without its configuration", async () => {
+  const asked: unknown[] = [];
+  const server = await listen(
+    createServer((request, response) => {
+      asked.push(request.headers["x-amz-target"]);
+      response.writeHead(500).end();
+    }),
+    0,
+  );
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  });
+  vi.stubEnv("AWS_ENDPOINT_URL", server.url);
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
+  vi.stubEnv("TABLE_SIGNING_KEYS", "signing-keys");
+  vi.stubEnv("TOKEN_LIFETIME_SECONDS", "3600");
+
+  await rotate(probeEvent(scopes, new Date()));
+  expect(asked).toEqual([]);
+
+  vi.stubEnv("TABLE_SIGNING_KEYS", "");
+  await expect(rotate(probeEvent(scopes, new Date()))).rejects.toThrow(Misconfigured);
 });
 
 test.each([
