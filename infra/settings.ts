@@ -8,7 +8,7 @@ import { servedFunctions } from "./served.ts";
 import { SettingError } from "./setting-error.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
-import { requestRateOf } from "./throttling.ts";
+import { refuseMoreThanAnAccountHas } from "./throttling.ts";
 
 /** A host name of the operator's under which callers reach the API. */
 export interface Domain {
@@ -183,7 +183,10 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     text("maxWorkers", /^(?:[2-9]|[1-9]\d|1\d\d|200)$/, "a whole number from 2 to 200") ??
       stages[stage].maxWorkers,
   );
-  const rate = count("throttlingRate") ?? requestRateOf(stage);
+  refuseMoreThanAnAccountHas(stage);
+  const { methodThrottling } = stages[stage];
+  const rate = count("throttlingRate");
+  const throttling = rate === undefined ? methodThrottling : { rate, burst: burstOf(rate) };
   const signingKeySecretArn = arn(
     "signingKeySecretArn",
     "secretsmanager",
@@ -223,7 +226,7 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     waf: flag("waf"),
     corsOrigins: originsIn(contextValue("corsOrigins")),
     densityImport: flag("densityImport"),
-    throttling: { rate, burst: count("throttlingBurst") ?? burstOf(rate) },
+    throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
     allAlarms: text("alarms", /^(?:all|essential)$/, "all or essential") !== "essential",

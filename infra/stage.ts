@@ -33,11 +33,11 @@ export interface StageTraits {
   /** Whether a deployment must say whom alarms notify, or that they notify nobody. */
   readonly alarmsNotify: boolean;
   /**
-   * Maximum of requests a second on each method of an operation, of all callers together, unless `throttling.ts` has
-   * another limit for it: far above what one caller's quota allows. It is less where there are so many methods that all
-   * together would exceed an account's quotas (`requestRateOf` in `throttling.ts`).
+   * Requests on each method of an operation, of all callers together, unless `throttling.ts` has another limit for it:
+   * far above what one caller's quota allows. Synthesis fails where all methods together exceed an account's quotas
+   * (`refuseMoreThanAnAccountHas` in `throttling.ts`).
    */
-  readonly maxRequestRate: number;
+  readonly methodThrottling: Throttling;
   /** The executions that logins may keep busy if none are reserved for them. */
   readonly loginExecutions: number;
   /** Maximum of concurrent delivery workers, unless a setting says another. */
@@ -59,7 +59,7 @@ export const stages = {
     dashboard: false,
     objectives: false,
     alarmsNotify: false,
-    maxRequestRate: 100,
+    methodThrottling: { rate: 100, burst: 50 },
     loginExecutions: 10,
     maxWorkers: 10,
   },
@@ -73,7 +73,7 @@ export const stages = {
     objectives: true,
     alarmsNotify: true,
     // Twelve methods record who read what, and a new table bears 4,000 writes a second.
-    maxRequestRate: 333,
+    methodThrottling: { rate: 333, burst: 167 },
     loginExecutions: 50,
     maxWorkers: 50,
   },

@@ -2,7 +2,8 @@ import { websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import type { FunctionId } from "./functions.ts";
 import { type ServedSettings, servedEndpoints } from "./served.ts";
-import { accountThrottling, burstOf, type Stage, stages, type Throttling } from "./stage.ts";
+import { SettingError } from "./setting-error.ts";
+import { accountThrottling, type Stage, stages, type Throttling } from "./stage.ts";
 
 const login = "profile/authenticate" satisfies FunctionId;
 
@@ -107,23 +108,22 @@ export function totalThrottling(settings: ThrottlingSettings): Throttling {
 }
 
 /**
- * Requests a second on each method that has no other limit here: the stage's maximum, or as many as leave all methods
- * within the quotas of an account, those of the token endpoint too: a stage that gets one keeps its other limits.
+ * Refuses limits with which all methods of a stage, those of the token endpoint too, would let more through than an
+ * account may in most regions: who adds a method decides which limit to lower for it.
+ * @throws {SettingError} naming both sums.
  */
-export function requestRateOf(stage: Stage): number {
-  const fits = (rate: number) => {
-    const throttling = { rate, burst: burstOf(rate) };
-    const total = totalThrottling({
-      stage,
-      throttling,
-      reservedConcurrency: {},
-      configuration: { TOKEN_ENDPOINT: "on" },
-    });
-    return total.rate <= accountThrottling.rate && total.burst <= accountThrottling.burst;
-  };
-  let rate = stages[stage].maxRequestRate;
-  while (rate > 1 && !fits(rate)) rate--;
-  return rate;
+export function refuseMoreThanAnAccountHas(
+  stage: Stage,
+  throttling: Throttling = stages[stage].methodThrottling,
+): void {
+  const configuration = { TOKEN_ENDPOINT: "on" };
+  const { rate, burst } = totalThrottling({ stage, throttling, reservedConcurrency: {}, configuration });
+  if (rate <= accountThrottling.rate && burst <= accountThrottling.burst) return;
+  throw new SettingError(
+    `The methods of ${stage} let ${rate} requests a second and ${burst} at once through, and an account has ` +
+      `${accountThrottling.rate} and ${accountThrottling.burst}: lower a limit of infra/throttling.ts, or ` +
+      "methodThrottling of infra/stage.ts",
+  );
 }
 
 /** For operations: each is asked about a few times, and all methods share the account's rate. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { endpoints, websites } from "../../functions/areas.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
-import { requestRateOf, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { refuseMoreThanAnAccountHas, stageThrottling, totalThrottling } from "../../infra/throttling.ts";
 import { pathsOf } from "../../shared/endpoint.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
 
@@ -67,17 +67,24 @@ test("the sum of limits counts all methods, all other verbs of the API's paths, 
   }
 });
 
-test.each([...stageNames])(
-  "the sum of limits of %s is within an account's quotas and no lower than it must be",
+test("each method of an operation has 333 requests a second and 167 at once in prod, 100 and 50 in dev", () => {
+  expect(settingsOf({ stage: "prod" }).throttling).toEqual({ rate: 333, burst: 167 });
+  expect(settingsOf({ stage: "dev" }).throttling).toEqual({ rate: 100, burst: 50 });
+  expect(settingsOf({ throttlingRate: "37" }).throttling).toEqual({ rate: 37, burst: 19 });
+});
+
+test.each(stageNames)(
+  "the sum of limits of %s is within an account's quotas, token endpoint included",
   (stage) => {
-    const rate = requestRateOf(stage);
-    expect(settingsOf({ stage }).throttling).toEqual({ rate, burst: Math.ceil(rate / 2) });
-    const isWithin = (context: Readonly<Record<string, unknown>>) => {
-      const total = totalThrottling(settingsOf({ stage, ...withTokens, ...context }));
-      return total.rate <= 10_000 && total.burst <= 5_000;
-    };
-    expect(isWithin({})).toBe(true);
-    // And no lower than it must be.
-    expect(rate === stages[stage].maxRequestRate || !isWithin({ throttlingRate: rate + 1 })).toBe(true);
+    const total = totalThrottling(settingsOf({ stage, ...withTokens }));
+    expect(total.rate).toBeLessThanOrEqual(10_000);
+    expect(total.burst).toBeLessThanOrEqual(5_000);
   },
 );
+
+test("limits that no longer fit an account are refused with both sums, and none is lowered", () => {
+  expect(() => refuseMoreThanAnAccountHas("prod")).not.toThrow();
+  expect(() => refuseMoreThanAnAccountHas("prod", { rate: 400, burst: 200 })).toThrow(
+    /^The methods of prod let 1\d{4} requests a second and 5\d{3} at once through, and an account has 10000 and 5000: /,
+  );
+});
