@@ -24,7 +24,10 @@ export interface Table<Item = unknown, Name extends string = string> {
   readonly timeToLive?: string;
   /** Its indexes; an index contains only items that have its keys. */
   readonly indexes?: readonly Index[];
-  /** Whether losing the items does no lasting harm: such a table is neither backed up nor retained. */
+  /**
+   * Whether losing the items does no lasting harm: such a table is neither backed up nor protected from deletion, and a
+   * first deployment that fails leaves none.
+   */
   readonly ephemeral?: boolean;
   /** Whether the operator can import the items again: such a table is retained, but not backed up. */
   readonly reimportable?: boolean;

@@ -5,6 +5,7 @@ import { Construct } from "constructs";
 import type { Table as DeclaredTable } from "../../shared/table.ts";
 import type { WarmThroughput } from "../settings.ts";
 import type { StageTraits } from "../stage.ts";
+import { removalPolicyIn } from "./removal-policy.ts";
 
 interface ServiceTableProps {
   readonly table: DeclaredTable;
@@ -17,8 +18,9 @@ interface ServiceTableProps {
 }
 
 /**
- * A table as its area declares it, paid per request. In a stage that keeps data, it is protected from deletion,
- * retained when the stack is deleted, and has point-in-time recovery, unless its items can be made or imported again.
+ * A table as its area declares it, paid per request. In a stage that keeps data, it is retained when the stack is
+ * deleted; unless it is ephemeral, it is also protected from deletion, retained when a first deployment fails, and has
+ * point-in-time recovery where its items cannot be imported again.
  *
  * It is a global table of one replica, at the price of a table without any: it can get a second region later, whereas
  * CloudFormation changes an `AWS::DynamoDB::Table` into one only by removing and importing it.
@@ -83,7 +85,8 @@ export class ServiceTable extends Construct {
         },
       ],
     });
-    made.applyRemovalPolicy(isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
+    // An ephemeral table holds what was accepted: a day's deliveries outlive a stack that is deleted by mistake.
+    made.applyRemovalPolicy(isKept ? RemovalPolicy.RETAIN : removalPolicyIn(traits));
   }
 }
 
