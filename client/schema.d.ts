@@ -1992,7 +1992,7 @@ export interface components {
          *       "openapi": "3.1.0",
          *       "info": {
          *         "title": "Network Capabilities Service",
-         *         "version": "0.1.0"
+         *         "version": "0.2.0"
          *       },
          *       "servers": [
          *         {

@@ -49,7 +49,7 @@ export const publishDocument = endpoint({
           examples: [
             {
               openapi: "3.1.0",
-              info: { title: "Network Capabilities Service", version: "0.1.0" },
+              info: { title: "Network Capabilities Service", version: "0.2.0" },
               servers: [{ url: "https://api.example.com/live", description: "The server that was asked." }],
               paths: {},
             },
