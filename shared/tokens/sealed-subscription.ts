@@ -52,9 +52,14 @@ export async function openSubscription(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   key ??= await pseudonymKey("token-subjects", signal);
+  return key === undefined ? undefined : openedWith(key, sealed, jti);
+}
+
+/** Opens what was sealed for the token with this `jti` by a stored key; `undefined` for any other text. */
+export function openedWith(storedKey: string, sealed: string, jti: string): string | undefined {
   const bytes = Buffer.from(sealed, "base64url");
-  if (key === undefined || bytes.length < tagBytes) return undefined;
-  const decipher = createDecipheriv(algorithm, keyOf(jti, key), nonce);
+  if (bytes.length < tagBytes) return undefined;
+  const decipher = createDecipheriv(algorithm, keyOf(jti, storedKey), nonce);
   decipher.setAuthTag(bytes.subarray(-tagBytes));
   try {
     const padded = Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]);
