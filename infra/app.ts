@@ -56,14 +56,20 @@ export function networkCapabilities({
     ...(outdir === undefined ? {} : { outdir }),
   });
   const settings = settingsIn(app.node, overriding === undefined ? keptContext() : {});
-  const { stage: chosenStage, tableNames: chosenNames } = settings;
+  const { stage: chosenStage, tableNames: chosenNames, account, region } = settings;
   const name = stackNames[chosenStage];
   const tableNames = tableNamesOf(name, chosenNames);
+  // Without it, a stack is for the account and region of the shell.
+  const env = {
+    ...(account === undefined ? {} : { account }),
+    ...(region === undefined ? {} : { region }),
+  };
   // CloudFormation adds a stack's tags to all of its resources that support tags.
   const tags = { service: "network-capabilities", stage: chosenStage };
   const data = new DataStack(app, dataStackName, {
     description: "Tables of the Network Capabilities Service",
     stackName: `${name}-data`,
+    env,
     tags,
     traits: stages[chosenStage],
     tableNames,
@@ -73,6 +79,7 @@ export function networkCapabilities({
   const service = new NetworkCapabilitiesStack(app, stackName, {
     description: "Network Capabilities Service",
     stackName: name,
+    env,
     tags,
     bundles,
     settings,
@@ -83,6 +90,7 @@ export function networkCapabilities({
   const monitoring = new MonitoringStack(app, monitoringStackName, {
     description: "Alarms of the Network Capabilities Service",
     stackName: `${name}-monitoring`,
+    env,
     tags,
     settings,
     watched: service.watched,
@@ -92,6 +100,7 @@ export function networkCapabilities({
     const densityImport = new DensityImportStack(app, densityImportStackName, {
       description: "Import of densities into the Network Capabilities Service",
       stackName: densityImportStackOf(name),
+      env,
       tags,
       bundles,
       settings,

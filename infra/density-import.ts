@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps, Validations } from "aws-cdk-lib";
+import { ArnFormat, Duration, RemovalPolicy, Stack, type StackProps, Token, Validations } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
@@ -127,6 +127,15 @@ function addImportFunction(
   return made;
 }
 
+/** Region and account of a stack, as AWS Solutions names them. */
+function placeOf({ region, account }: Stack): string {
+  const [ofRegion, ofAccount] = [
+    Token.isUnresolved(region) ? "<AWS::Region>" : region,
+    Token.isUnresolved(account) ? "<AWS::AccountId>" : account,
+  ];
+  return `${ofRegion}:${ofAccount}`;
+}
+
 /** Permits to use the objects of a bucket, and its key through S3 alone. */
 function permitObjects(role: ServiceRole, bucket: Bucket, key: IKey, actions: string[]): void {
   const permit = (statement: PolicyStatement) => void role.addToPolicy(statement);
@@ -193,7 +202,7 @@ function addStateMachine(
       reason: "The versions of one function, of which executions may still use an earlier one.",
     },
     {
-      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${stateMachineName}:*]`,
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:${placeOf(scope)}:execution:${stateMachineName}:*]`,
       reason: "A map starts executions of this state machine, whose names Step Functions makes.",
     },
   );

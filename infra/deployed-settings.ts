@@ -4,22 +4,26 @@ import type { Settings } from "./settings.ts";
 /** Where the template of the service keeps `keptSettings`. */
 export const deployedSettings = "NetworkCapabilities::Settings";
 
-/** Settings by which a stage is found, by it and by others: a deployment that forgets one takes them away. */
+/** The settings of a stage by their names, each as `-c` takes it. */
 export type KeptSettings = Readonly<Record<string, string>>;
 
-/** The members of `Settings` that a later deployment must not forget, as `-c` takes them. */
-export function keptSettings({ domain, tableNames, configuration: chosen }: Settings): KeptSettings {
+/** Settings of one deployment, which the next one may leave out. */
+const ofOneDeployment = ["release", "restart", "samLocal"];
+
+/** What a later deployment must not forget: the settings that were given, and always the issuer. */
+export function keptSettings({ given, tableNames }: Pick<Settings, "given" | "tableNames">): KeptSettings {
+  const kept = Object.entries(given).filter(([name]) => !ofOneDeployment.includes(name));
+  // The second name of a restored table is for one release.
   const tables = Object.entries(tableNames).map(([name, [used]]) => [`tables.${name}`, used] as const);
-  return {
-    TOKEN_ISSUER: chosen.TOKEN_ISSUER ?? configuration.TOKEN_ISSUER.default,
-    ...(domain === undefined ? {} : { domainName: domain.name }),
-    ...Object.fromEntries(tables),
-  };
+  return { TOKEN_ISSUER: configuration.TOKEN_ISSUER.default, ...Object.fromEntries([...kept, ...tables]) };
 }
+
+/** Settings by which a stage is found, by it and by others: another value takes them away. */
+const identifying = /^(?:TOKEN_ISSUER|domainName|tables\..+)$/;
 
 /** What a stage was deployed with and a new deployment is not: a sentence each. */
 export function forgottenSettings(deployed: KeptSettings, next: KeptSettings): readonly string[] {
   return Object.entries(deployed)
-    .filter(([name, value]) => next[name] !== value)
+    .filter(([name, value]) => !(name in next) || (identifying.test(name) && next[name] !== value))
     .map(([name, value]) => `${name} was deployed as ${value}, and would be ${next[name] ?? "its default"}`);
 }

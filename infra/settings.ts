@@ -34,6 +34,10 @@ export const newTableThroughput: WarmThroughput = { reads: 12_000, writes: 4_000
 /** The settings of a deployment, `-c name=value`; nothing else of a deployment varies. */
 export interface Settings {
   readonly stage: Stage;
+  /** The account that the stacks are for; absent for that of the shell. */
+  readonly account?: string;
+  /** The region that the stacks are for; absent for that of the shell. */
+  readonly region?: string;
   /** The signing key of the operator; without it the stack makes and rotates one. */
   readonly signingKeySecretArn?: string;
   readonly domain?: Domain;
@@ -73,14 +77,19 @@ export interface Settings {
   readonly samLocal: boolean;
   /** Whether the account's API Gateway may already write logs, so that the stack does not change that setting. */
   readonly gatewayMayLog: boolean;
+  /** The settings that were given, except the stage, each as `-c` takes it. */
+  readonly given: Readonly<Record<string, string>>;
 }
+
+/** What a synthesis or a comparison that is no deployment takes for the settings that `prod` must be given. */
+export const undeployedSettings = { alarmTopicArn: "none", account: "any", region: "any" } as const;
 
 /**
  * The settings of a local run: its alarms notify nobody, pages from any port of the machine may use it, and clients get
  * tokens.
  */
 export const localSettings = {
-  alarmTopicArn: "none",
+  ...undeployedSettings,
   corsOrigins: "http://localhost:*,http://127.0.0.1:*",
   TOKEN_ENDPOINT: "on",
   // The run's own address replaces it: `ownIssuer` in `tools/local/demo-service.ts`.
@@ -97,12 +106,14 @@ const ofOneStage = /^(?:tables\..+|domainName|certificateArn|hostedZoneId|signin
  * Reads the settings of a deployment from its context: those of the command line, and those that `cdk.json` keeps for
  * the stage, below `prod` or `dev`, or for both.
  * @param kept the context of `cdk.json`.
+ * @param assumed values of settings that are not given, instead of their defaults.
  * @throws {SettingError} naming the setting that does not exist, is malformed or conflicts with others.
  * @throws {Misconfigured} naming a variable of the functions that is malformed.
  */
 export function settingsIn(
   node: Pick<Node, "tryGetContext" | "getAllContext">,
   kept: KeptContext = {},
+  assumed: KeptContext = {},
 ): Settings {
   const context = node.getAllContext();
   refuseUnknown(Object.keys(context).filter((name) => !isStage(name)));
@@ -119,6 +130,7 @@ export function settingsIn(
   return readSettings(
     (name) => node.tryGetContext(name),
     (stage) => keptOf(stage, context),
+    assumed,
   );
 }
 
@@ -159,10 +171,20 @@ function refuseUnknown(given: readonly string[]): void {
 /** The value of a setting as the context has it. */
 type ContextValue = (name: string) => unknown;
 
-function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContext = () => ({})): Settings {
-  const stage = stageIn(given("stage"));
+function readSettings(
+  fromContext: ContextValue,
+  keptFor: (stage: Stage) => KeptContext = () => ({}),
+  assumed: KeptContext = {},
+): Settings {
+  const stage = stageIn(fromContext("stage"));
   const kept = keptFor(stage);
-  const contextValue: ContextValue = (name) => given(name) ?? kept[name];
+  const given: Record<string, string> = {};
+  const contextValue: ContextValue = (name) => {
+    const value = fromContext(name) ?? kept[name];
+    if (value === undefined) return assumed[name];
+    given[name] = typeof value === "object" ? JSON.stringify(value) : String(value);
+    return value;
+  };
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
     const value = contextValue(name);
     if (value === undefined) return undefined;
@@ -176,8 +198,14 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     const written = text(name, /^[1-9]\d{0,5}$/, "a whole number from 1 to 999999");
     return written === undefined ? undefined : Number(written);
   };
-  const arn = (name: string, service: string, resource: string, description: string) =>
-    text(name, new RegExp(`^arn:[^:]+:${service}:[^:]+:\\d{12}:${resource}$`), description);
+  const place = placeIn(stage, {
+    account: text("account", /^(?:any|\d{12})$/, "the twelve digits of an account, or any"),
+    region: text("region", /^(?:any|[a-z]{2}(?:-[a-z]+)+-\d)$/, "a region such as eu-west-1, or any"),
+  });
+  const arn = (name: string, service: string, resource: string, description: string) => {
+    const written = text(name, new RegExp(`^arn:[^:]+:${service}:[^:]+:\\d{12}:${resource}$`), description);
+    return written === undefined ? undefined : arnIn(place, name, written);
+  };
 
   const maxWorkers = Number(
     text("maxWorkers", /^(?:[2-9]|[1-9]\d|1\d\d|200)$/, "a whole number from 2 to 200") ??
@@ -198,6 +226,7 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     /^(?:none|arn:[^:]+:sns:[^:]+:\d{12}:[^:]+)$/,
     "the ARN of an SNS topic, or none",
   );
+  if (alarmTopic !== undefined && alarmTopic !== "none") arnIn(place, "alarmTopicArn", alarmTopic);
   if (alarmTopic === undefined && stages[stage].alarmsNotify) {
     throw new SettingError(
       "alarmTopicArn must be set for prod: -c alarmTopicArn=ARN, of the SNS topic that alarms notify, or " +
@@ -220,6 +249,7 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     throw new SettingError("awsHost can be closed with domainName only");
   return {
     stage,
+    ...place,
     ...(signingKeySecretArn === undefined ? {} : { signingKeySecretArn }),
     ...(domain === undefined ? {} : { domain }),
     awsHostIsOpen,
@@ -258,7 +288,38 @@ function readSettings(given: ContextValue, keptFor: (stage: Stage) => KeptContex
     ...(restart === undefined ? {} : { restart }),
     samLocal: flag("samLocal"),
     gatewayMayLog: text("gatewayLogRole", /^(?:own|existing)$/, "own or existing") === "existing",
+    given,
   };
+}
+
+/** Where a stage is deployed. */
+type Place = Pick<Settings, "account" | "region">;
+
+/** @throws {SettingError} when a stage that must name its account and region does not. */
+function placeIn(
+  stage: Stage,
+  { account, region }: { readonly account: string | undefined; readonly region: string | undefined },
+): Place {
+  if (stages[stage].isPinned && (account === undefined || region === undefined)) {
+    throw new SettingError(
+      `account and region must be set for ${stage}: -c account=123456789012 -c region=eu-west-1, so that it is ` +
+        "deployed nowhere else, or -c account=any -c region=any for those of the shell",
+    );
+  }
+  return {
+    ...(account === undefined || account === "any" ? {} : { account }),
+    ...(region === undefined || region === "any" ? {} : { region }),
+  };
+}
+
+/** @throws {SettingError} when an ARN is of another account or region than the stage. */
+function arnIn({ account, region }: Place, name: string, arn: string): string {
+  const [, , , ofRegion, ofAccount] = arn.split(":");
+  if ((region ?? ofRegion) !== ofRegion || (account ?? ofAccount) !== ofAccount)
+    throw new SettingError(
+      `${name} must be of the account and region of the stage: ${account ?? "any"}, ${region ?? "any"}`,
+    );
+  return arn;
 }
 
 function stageIn(value: unknown): Stage {

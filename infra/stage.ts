@@ -32,6 +32,8 @@ export interface StageTraits {
   readonly objectives: boolean;
   /** Whether a deployment must say whom alarms notify, or that they notify nobody. */
   readonly alarmsNotify: boolean;
+  /** Whether a deployment must name its account and region, or say that any will do. */
+  readonly isPinned: boolean;
   /**
    * Requests on each method of an operation, of all callers together, unless `throttling.ts` has another limit for it:
    * far above what one caller's quota allows. Synthesis fails where all methods together exceed an account's quotas
@@ -59,6 +61,7 @@ export const stages = {
     dashboard: false,
     objectives: false,
     alarmsNotify: false,
+    isPinned: false,
     methodThrottling: { rate: 100, burst: 50 },
     loginExecutions: 10,
     maxWorkers: 10,
@@ -72,6 +75,7 @@ export const stages = {
     dashboard: true,
     objectives: true,
     alarmsNotify: true,
+    isPinned: true,
     // Twelve methods record who read what, and a new table bears 4,000 writes a second.
     methodThrottling: { rate: 333, burst: 167 },
     loginExecutions: 50,

@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { CfnGlobalTable } from "aws-cdk-lib/aws-dynamodb";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
@@ -72,7 +72,7 @@ export class ServiceTable extends Construct {
           }),
       replicas: [
         {
-          region: Aws.REGION,
+          region: Stack.of(this).region,
           ...(personalData ? { sseSpecification: { kmsMasterKeyId: key.keyArn } } : {}),
           ...(rarelyRead ? { tableClass: "STANDARD_INFREQUENT_ACCESS" } : {}),
           pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isKept && !reimportable },

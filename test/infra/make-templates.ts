@@ -7,13 +7,13 @@ import { ResponseType } from "aws-cdk-lib/aws-apigateway";
 import { AwsSolutionsChecks } from "cdk-nag";
 import * as z from "zod";
 import { networkCapabilities } from "../../infra/app.ts";
+import { undeployedSettings } from "../../infra/settings.ts";
 import { checkedNames, contexts, type Notes, notesFile, refusedContexts } from "./shared-templates.ts";
 
 /**
- * For every synthesis: whom alarms notify, which must be set, and that bundles are not copied, which takes longer than
- * the rest.
+ * For every synthesis: what must be set for `prod`, and that bundles are not copied, which takes longer than the rest.
  */
-const always = { alarmTopicArn: "none", "aws:cdk:disable-asset-staging": true };
+const always = { ...undeployedSettings, "aws:cdk:disable-asset-staging": true };
 
 /** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
 function withApp<Result>(
@@ -82,7 +82,7 @@ function violationsIn(app: App, folder: string): string[] {
   const stackTemplates = templatePaths.map((templatePath) => ({
     stackConstructPath: basename(templatePath, ".template.json"),
     templatePath,
-    // The templates fit any account and region.
+    // Most templates fit any account and region.
     accountId: undefined,
     region: undefined,
   }));

@@ -8,6 +8,7 @@ import { triedSettings } from "./shared-templates.ts";
 import { readNotes, sharedTemplate, sharedText, type Template, template, texts } from "./template.ts";
 
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
+const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:own-AbCdEf";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
 
 describe("settings", () => {
@@ -25,6 +26,18 @@ describe("settings", () => {
     ["alarmTopicArn", { alarmTopicArn: "pages" }],
     ["alarmTopicArn", { alarmTopicArn: undefined }],
     ["alarmTopicArn", { alarmTopicArn: `${topic}:subscription` }],
+    ["account and region", { account: undefined }],
+    ["account and region", { region: undefined }],
+    ["account", { account: "12345" }],
+    ["region", { region: "Ireland" }],
+    ["alarmTopicArn", { account: "210987654321", alarmTopicArn: topic }],
+    ["alarmTopicArn", { region: "eu-central-1", alarmTopicArn: topic }],
+    [
+      "certificateArn",
+      { region: "eu-central-1", domainName: "api.example.com", certificateArn: certificate },
+    ],
+    ["signingKeySecretArn", { account: "210987654321", signingKeySecretArn: secret }],
+    ["signingKeySecretArn", { stage: "dev", region: "eu-central-1", signingKeySecretArn: secret }],
     ["domainName and certificateArn", { domainName: "api.example.com" }],
     ["domainName and certificateArn", { certificateArn: certificate }],
     ["domainName and certificateArn", { hostedZoneId: "none" }],
@@ -130,14 +143,18 @@ describe("settings", () => {
     expect(settingsOf(others)).toEqual(settingsOf({}));
   });
 
-  test("cdk's program ends with 1 and one sentence for a stage that has neither a topic for alarms nor `none`", async () => {
+  test.each([
+    [
+      "neither a topic for alarms nor `none`",
+      { account: "any", region: "any" },
+      /^alarmTopicArn must be set.*\n$/,
+    ],
+    ["no account and region", { alarmTopicArn: "none" }, /^account and region must be set for prod.*\n$/],
+  ])("cdk's program ends with 1 and one sentence for a stage with %s", async (_, context, sentence) => {
     const ended = await promisify(execFile)(process.execPath, ["infra/main.ts"], {
-      env: { ...process.env, CDK_CONTEXT_JSON: "{}" },
+      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context) },
     }).catch((error: unknown) => error);
-    expect(ended).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^alarmTopicArn must be set.*\n$/),
-    });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
   });
 
   test("synthesis fails for an unknown stage, and for an environment larger than Lambda accepts", () => {
@@ -147,8 +164,19 @@ describe("settings", () => {
     });
   });
 
-  test("cdk needs no alarmTopicArn for dev", () => {
-    expect(settingsOf({ stage: "dev", alarmTopicArn: undefined })).not.toHaveProperty("alarmTopicArn");
+  test("cdk needs no alarmTopicArn, account and region for dev", () => {
+    const dev = settingsOf({
+      stage: "dev",
+      alarmTopicArn: undefined,
+      account: undefined,
+      region: undefined,
+    });
+    for (const name of ["alarmTopicArn", "account", "region"]) expect(dev).not.toHaveProperty(name);
+  });
+
+  test("cdk takes ARNs of the account and region that prod is pinned to", () => {
+    const place = { account: "123456789012", region: "eu-west-1" };
+    expect(settingsOf({ ...place, alarmTopicArn: topic, signingKeySecretArn: secret })).toMatchObject(place);
   });
 
   test("settings may be booleans and numbers as in cdk.json", () => {

@@ -82,6 +82,9 @@ const whileRestoring = Object.entries(restored).map(([name, used]) => [
 ]);
 const onceRestored = Object.entries(restored).map(([name, used]) => [`tables.${name}`, used]);
 
+/** The account and region of the one synthesis that is not for any. */
+export const pinned = { account: "123456789012", region: "eu-west-1" } as const;
+
 /** The syntheses that tests look at, by what stands behind `-c` on the command line of `cdk`. */
 export const contexts = {
   deployed: {},
@@ -100,6 +103,7 @@ export const contexts = {
     ...Object.fromEntries(onceRestored),
     restart: "2026-11-25",
   },
+  pinned: { stage: "prod", densityImport: "true", ...pinned },
   localDev: { stage: "dev", ...localSettings },
   localProd: { stage: "prod", ...localSettings },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -107,8 +111,13 @@ export const contexts = {
 /** The name of a synthesis that tests look at. */
 export type SharedName = keyof typeof contexts;
 
-/** The syntheses whose templates are checked: both stages, without and with every setting, and all stacks. */
-export const checkedNames = ["densityImport", "deployed", "configured"] as const satisfies SharedName[];
+/** The syntheses whose templates are checked: both stages, without and with every setting, all stacks, and a pinned one. */
+export const checkedNames = [
+  "densityImport",
+  "deployed",
+  "configured",
+  "pinned",
+] as const satisfies SharedName[];
 
 /** Each entry is valid; together they are more than Lambda takes. */
 const manyIssuers = Array.from({ length: 20 }, (_, index) => ({

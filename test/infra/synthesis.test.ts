@@ -8,8 +8,16 @@ import { dataStackName, stackName } from "../../infra/stack-names.ts";
 import { bundle } from "../../tools/build.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
-import { contexts, type SharedName } from "./shared-templates.ts";
-import { eachStage, parseOne, readNotes, sharedFolder, sharedText, texts } from "./template.ts";
+import { contexts, pinned, type SharedName } from "./shared-templates.ts";
+import {
+  eachStage,
+  parseOne,
+  readNotes,
+  sharedFolder,
+  sharedTemplate,
+  sharedText,
+  texts,
+} from "./template.ts";
 
 const folder = useOwnFolder();
 
@@ -26,6 +34,23 @@ describe.each(eachStage)("the template of %s", (stage, made) => {
   test(`the template of ${stage} has no parameters except the version of the bootstrap`, () => {
     expect(Object.keys(made.Parameters)).toEqual(["BootstrapVersion"]);
   });
+});
+
+test("a pinned synthesis is for one account and region alone, with the logical ids of one for any", () => {
+  const environments = stacksOf("pinned").map(([, { environment }]) => environment);
+  expect(environments).toEqual(Array.from({ length: 4 }, () => `aws://${pinned.account}/${pinned.region}`));
+  // CDK's graphs are always of the region that shows them.
+  const open = Object.entries(sharedTemplate("pinned").Resources).filter(
+    ([, resource]) =>
+      resource.Type !== "AWS::CloudWatch::Dashboard" &&
+      /AWS::(?:AccountId|Region)/.test(JSON.stringify(resource)),
+  );
+  expect(open.map(([id]) => id)).toEqual([]);
+  const idsIn = (name: SharedName) =>
+    Object.entries(sharedTemplate(name).Resources).flatMap(([id, { Type }]) =>
+      /::(?:Version|Deployment)$/.test(Type) ? [] : [id],
+    );
+  expect(idsIn("pinned")).toEqual(idsIn("deployed"));
 });
 
 describe("CloudFormation takes", () => {
@@ -82,6 +107,7 @@ const manifest = z.object({
     z.string(),
     z.object({
       type: z.string(),
+      environment: z.string().optional(),
       properties: z
         .looseObject({
           tags: z.record(z.string(), z.string()).optional(),

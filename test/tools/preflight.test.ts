@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { keptSettings } from "../../infra/deployed-settings.ts";
+import { undeployedSettings } from "../../infra/settings.ts";
 import {
   type AccountQuotas,
   checksOf,
@@ -143,6 +145,8 @@ test("preflight says that 20 slow readers can hold 1,000 executions, which an ac
 const folder = useOwnFolder();
 let account: AccountQuotas;
 let tables: Readonly<Record<string, typeof warm>>;
+/** Of the table of jobs, if it exists. */
+let indexStatus: Readonly<Record<string, string>> | undefined;
 let server: ListeningServer;
 
 /** Answers as the API references of Lambda, API Gateway, DynamoDB and Service Quotas say. */
@@ -159,6 +163,13 @@ async function answerTo(request: IncomingMessage): Promise<object> {
       throttleSettings,
       cloudwatchRoleArn: account.gatewayMayLog ? "arn:aws:iam::1:role/logs" : undefined,
     };
+  }
+  if (operation.endsWith(".DescribeTable") && indexStatus !== undefined && /-density-jobs$/.test(TableName)) {
+    const GlobalSecondaryIndexes = Object.entries(indexStatus).map(([IndexName, IndexStatus]) => ({
+      IndexName,
+      IndexStatus,
+    }));
+    return { Table: { TableName, GlobalSecondaryIndexes } };
   }
   if (operation.endsWith(".DescribeTable")) {
     const { [TableName]: units } = tables;
@@ -184,6 +195,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   account = usual;
+  indexStatus = undefined;
   tables = Object.fromEntries(Object.keys(allWarm).map((name) => [`NetworkCapabilities-${name}`, warm]));
   const shell = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
@@ -216,18 +228,114 @@ test("ncs preflight exits with 1 for new tables, and says what to warm and what 
   );
 });
 
-test("ncs preflight refuses to forget the table and the issuer of the deployed stage, except with --forget", async () => {
-  const issuer = "https://api.operator.example";
-  const settings = { TOKEN_ISSUER: issuer, "tables.profiles": "restored" };
-  const template = { Metadata: { "NetworkCapabilities::Settings": settings }, Resources: {} };
-  const deployed = await folder.write("deployed.json", template);
-  const run = async (...more: string[]) => await runNcs(["preflight", "--deployed", deployed, ...more]);
-  const { code, stderr } = await run("-c", `TOKEN_ISSUER=${issuer}`);
+/** A deployed stage and the synthesized template of the next release, by their settings and by what a role may do. */
+async function upgradeOf(
+  settings: Readonly<Record<string, string>>,
+  rights: { readonly before: readonly string[]; readonly after: readonly string[] } = {
+    before: [],
+    after: [],
+  },
+): Promise<(...more: string[]) => ReturnType<typeof runNcs>> {
+  const templateOf = (Action: readonly string[]) => {
+    const Statement = Action.length === 0 ? [] : [{ Effect: "Allow", Action, Resource: "table" }];
+    const Properties = { Policies: [{ PolicyDocument: { Statement } }] };
+    return {
+      Metadata: { "NetworkCapabilities::Settings": settings },
+      Resources: { Role: { Type: "AWS::IAM::Role", Properties } },
+    };
+  };
+  const deployed = await folder.write("deployed.json", templateOf(rights.before));
+  const next = await folder.write("next.json", templateOf(rights.after));
+  return async (...more) => await runNcs(["preflight", "--deployed", deployed, "--template", next, ...more]);
+}
+
+const issuer = "https://api.operator.example";
+const ownKey = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:own-AbCdEf";
+const certificateArn = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
+
+/** Settings that a stage may have, of which some need others. */
+const deployedSettings: readonly (readonly [name: string, value: string])[] = [
+  ["TOKEN_ISSUER", issuer],
+  ["domainName", "api.operator.example"],
+  ["tables.profiles", "restored"],
+  [
+    "TRUSTED_ISSUERS",
+    '[{"issuer":"https://op.example","jwksUri":"https://op.example/jwks","audience":"a","algorithms":["ES256"]}]',
+  ],
+  ["TOKEN_AUDIENCE", "operator"],
+  ["TOKEN_ENDPOINT", "on"],
+  ["waf", "true"],
+  ["awsHost", "closed"],
+  ["signingKeySecretArn", ownKey],
+  ["ACCESS_RECORD_DAYS", "30"],
+  ["RATE_LIMIT_PER_MINUTE", "600"],
+  ["densityImport", "true"],
+  ["alarmTopicArn", "arn:aws:sns:eu-west-1:123456789012:pages"],
+  ["account", "123456789012"],
+];
+
+test.each(deployedSettings)(
+  "ncs preflight refuses a deployment that forgets %s, except with --forget",
+  async (name, value) => {
+    const needed = { TOKEN_ISSUER: issuer, domainName: "api.operator.example", certificateArn };
+    const settings = { ...needed, [name]: value };
+    const run = await upgradeOf(settings);
+    const asSettings = (given: object) =>
+      Object.entries(given).flatMap(([one, text]) => ["-c", `${one}=${text}`]);
+    const { [name]: _, ...others } = { ...settings } as Record<string, string>;
+    const left = name === "domainName" ? { TOKEN_ISSUER: issuer } : others;
+
+    const { code, stderr } = await run(...asSettings(left));
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${name} was deployed as ${value}, and would be `);
+    expect((await run(...asSettings(settings))).code).toBe(0);
+    expect((await run(...asSettings(left), "--forget")).code).toBe(0);
+  },
+);
+
+test("the template keeps every setting that was given but release, restart and samLocal, and always the issuer", () => {
+  const given = { waf: "true", release: "at-once", restart: "2026-11-27", "tables.profiles": "restored,old" };
+  expect(keptSettings(settingsOf({ stage: "dev", samLocal: true, ...given }))).toEqual({
+    ...undeployedSettings,
+    TOKEN_ISSUER: "https://network-capabilities.example",
+    "tables.profiles": "restored",
+    waf: "true",
+  });
+});
+
+test("ncs preflight refuses another issuer, and takes another limit of requests", async () => {
+  const run = await upgradeOf({ TOKEN_ISSUER: issuer, RATE_LIMIT_PER_MINUTE: "600" });
+  const limit = ["-c", "RATE_LIMIT_PER_MINUTE=700"];
+  expect((await run(...limit, "-c", `TOKEN_ISSUER=${issuer}`)).code).toBe(0);
+  expect((await run(...limit, "-c", "TOKEN_ISSUER=https://other.example")).stderr).toContain(
+    `TOKEN_ISSUER was deployed as ${issuer}, and would be https://other.example\n`,
+  );
+});
+
+test("ncs preflight names each right that the release takes from the deployed version", async () => {
+  const rights = { before: ["dynamodb:GetItem", "dynamodb:Query"], after: ["dynamodb:GetItem"] };
+  const { code, stderr } = await (await upgradeOf({}, rights))();
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      'Role  dynamodb:Query  "table"\n' +
+      "These rights are removed: keep them, and remove them in the next release\n",
+  });
+});
+
+test("ncs preflight refuses a release whose index is missing or is being made, and takes a table that is to be made", async () => {
+  const run = await upgradeOf({});
+  indexStatus = { "pending-by-shard": "CREATING" };
+  const { code, stderr } = await run();
   expect(code).toBe(1);
-  expect(stderr).toContain("tables.profiles was deployed as restored, and would be its default\n");
-  expect(stderr).not.toContain("TOKEN_ISSUER");
-  expect((await run()).stderr).toContain(`TOKEN_ISSUER was deployed as ${issuer}`);
-  expect((await run("--forget")).code).toBe(0);
+  expect(stderr).toContain(
+    "NetworkCapabilities-density-jobs has the index pending-by-shard, which is CREATING\n",
+  );
+  expect(stderr).toContain("NetworkCapabilities-density-jobs has no index waiting\n");
+  expect(stderr).toMatch(/wait until their indexes are ACTIVE: docs\/upgrading\.md\n$/);
+
+  indexStatus = undefined;
+  expect((await run()).code).toBe(0);
 });
 
 test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {

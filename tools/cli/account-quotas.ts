@@ -1,5 +1,10 @@
 import { APIGatewayClient, GetAccountCommand } from "@aws-sdk/client-api-gateway";
-import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
+} from "@aws-sdk/client-dynamodb";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
   GetAWSDefaultServiceQuotaCommand,
@@ -7,8 +12,16 @@ import {
   NoSuchResourceException,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
+import { type TableName, tables } from "../../functions/areas.ts";
 import type { TableNames } from "../../infra/table-names.ts";
-import { type AccountQuotas, busyTables, quotaCodes, type StageTables } from "./preflight-rules.ts";
+import type { Table } from "../../shared/table.ts";
+import {
+  type AccountQuotas,
+  busyTables,
+  type IndexStatus,
+  quotaCodes,
+  type StageTables,
+} from "./preflight-rules.ts";
 
 /** Patient: a person waits, and nobody else. */
 const client = {
@@ -73,13 +86,47 @@ export async function readWarmThroughput(tableNames: TableNames): Promise<StageT
 }
 
 async function warmThroughputOf(client: DynamoDBClient, TableName: string) {
+  const table = await describedTable(client, TableName);
+  if (table === undefined) return undefined;
+  const { ReadUnitsPerSecond, WriteUnitsPerSecond } = table.WarmThroughput ?? {};
+  return {
+    reads: given(ReadUnitsPerSecond, `the warm reads of ${TableName}`),
+    writes: given(WriteUnitsPerSecond, `the warm writes of ${TableName}`),
+  };
+}
+
+/**
+ * Reads the state of each index that this release declares; none of a table that is yet to be made, with its indexes.
+ * It needs the right `dynamodb:DescribeTable`.
+ */
+export async function readIndexStatus(tableNames: TableNames): Promise<readonly IndexStatus[]> {
+  const dynamodb = new DynamoDBClient(client);
+  const declared: readonly Table<unknown, TableName>[] = tables;
+  try {
+    const read = declared
+      .filter(({ indexes = [] }) => indexes.length > 0)
+      .map(async ({ name, indexes = [] }) => {
+        const [table] = tableNames[name];
+        const described = await describedTable(dynamodb, table);
+        if (described === undefined) return [];
+        return indexes.map(({ name: index }) => {
+          const found = described.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index);
+          return { table, index, status: found?.IndexStatus };
+        });
+      });
+    return (await Promise.all(read)).flat();
+  } finally {
+    dynamodb.destroy();
+  }
+}
+
+async function describedTable(
+  client: DynamoDBClient,
+  TableName: string,
+): Promise<TableDescription | undefined> {
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-    const { ReadUnitsPerSecond, WriteUnitsPerSecond } = Table?.WarmThroughput ?? {};
-    return {
-      reads: given(ReadUnitsPerSecond, `the warm reads of ${TableName}`),
-      writes: given(WriteUnitsPerSecond, `the warm writes of ${TableName}`),
-    };
+    return Table ?? {};
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return undefined;
     throw error;

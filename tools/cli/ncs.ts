@@ -109,19 +109,14 @@ const commands: readonly ListedCommand[] = [
   },
   {
     usage: "preflight",
-    description: "compare the quotas of the shell's account and region with what a stage can use of them",
+    description:
+      "compare an account's quotas with what a stage can use of them, and a release with what is deployed",
     load: async () => (await import("./preflight.ts")).addPreflight,
   },
   {
     usage: "cost",
     description: "say what a stage costs a month with the requests that are expected, by part",
     load: async () => (await import("./cost.ts")).addCost,
-  },
-  {
-    usage: "removed-grants <deployed>",
-    description:
-      "list the rights that a release takes from the version it replaces, which still runs meanwhile",
-    load: async () => (await import("./removed-grants.ts")).addRemovedGrants,
   },
   {
     usage: "event <file>",

@@ -31,6 +31,23 @@ export const busyTables = ["access-records", "densities", "quotas"] as const sat
 /** What these tables of a stage bear at once; undefined for one that does not exist. */
 export type StageTables = Readonly<Record<(typeof busyTables)[number], WarmThroughput | undefined>>;
 
+/** An index that this release reads, and its `IndexStatus`; undefined where the table has no such index. */
+export interface IndexStatus {
+  readonly table: string;
+  readonly index: string;
+  readonly status: string | undefined;
+}
+
+/** The indexes that functions must not query yet: a sentence each. */
+export function unreadyIndexes(indexes: readonly IndexStatus[]): readonly string[] {
+  return indexes
+    .filter(({ status }) => status !== "ACTIVE")
+    .map(
+      ({ table, index, status }) =>
+        `${table} ${status === undefined ? `has no index ${index}` : `has the index ${index}, which is ${status}`}`,
+    );
+}
+
 /** Requests a second of all callers together. */
 export interface ExpectedRequests {
   /** For densities within a tile and hour, or a summary of them; a larger one is as many as its read units are. */

@@ -1,22 +1,35 @@
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { RootConstruct } from "constructs";
 import * as z from "zod";
 import { deployedSettings, forgottenSettings, keptSettings } from "../../infra/deployed-settings.ts";
 import { keptContext } from "../../infra/kept-context.ts";
-import { type Settings, settingsIn } from "../../infra/settings.ts";
-import { stackNames } from "../../infra/stack-names.ts";
-import { tableNamesOf } from "../../infra/table-names.ts";
+import { type Settings, settingsIn, undeployedSettings } from "../../infra/settings.ts";
+import { stackName, stackNames } from "../../infra/stack-names.ts";
+import { type TableNames, tableNamesOf } from "../../infra/table-names.ts";
+import { removedGrants } from "./grants.ts";
 import { wholeNumber } from "./options.ts";
-import { type AccountQuotas, type Check, checksOf, firstToThrottle, streamsOf } from "./preflight-rules.ts";
+import {
+  type AccountQuotas,
+  type Check,
+  checksOf,
+  firstToThrottle,
+  streamsOf,
+  unreadyIndexes,
+} from "./preflight-rules.ts";
 import type { Print } from "./print.ts";
 import { readTemplate } from "./template-file.ts";
+
+/** In the project, wherever the command is run. */
+const synthesized = fileURLToPath(new URL(`../../cdk.out/${stackName}.template.json`, import.meta.url));
 
 interface PreflightOptions {
   readonly context: string[];
   readonly densities?: number;
   readonly others?: number;
   readonly deployed?: string;
-  readonly forget?: true;
+  readonly template: string;
+  readonly forget?: boolean;
 }
 
 const countOfRequests = wholeNumber(0, 9_999_999);
@@ -35,21 +48,21 @@ export function addPreflight(command: Command, print: Print): void {
     .option("--others <number>", "expected requests a second of all others, of all callers", countOfRequests)
     .option(
       "--deployed <file>",
-      "the template of the stage as it is deployed: refuses settings that forget its own",
+      "the template of the stage as it is deployed: refuses settings that forget its own, rights that are taken from it, " +
+        "and indexes that are not there yet",
     )
-    .option(
-      "--forget",
-      "lets a host name, a table or an issuer be forgotten that the stage was deployed with",
-    )
-    .action(async ({ context, densities, others, deployed, forget }: PreflightOptions) => {
+    .option("--template <file>", "what `cdk synth` wrote, to compare with --deployed", synthesized)
+    .option("--forget", "lets settings be forgotten that the stage was deployed with")
+    .action(async (options: PreflightOptions) => {
+      const { context, densities, others, deployed } = options;
       const settings = settingsOf(context);
-      if (deployed !== undefined && forget !== true) await refuseForgotten(deployed, settings);
       if ((densities === undefined) !== (others === undefined)) {
         throw new Error("--densities and --others must be given together");
       }
+      const names = tableNamesOf(stackNames[settings.stage], settings.tableNames);
+      if (deployed !== undefined) await refuseUpgrade(deployed, options, settings, names);
       // No other command needs its clients.
       const { readAccountQuotas, readWarmThroughput } = await import("./account-quotas.ts");
-      const names = tableNamesOf(stackNames[settings.stage], settings.tableNames);
       const [account, tables] = await Promise.all([readAccountQuotas(), readWarmThroughput(names)]);
       const expected = densities === undefined || others === undefined ? undefined : { densities, others };
       const checks = checksOf(settings, account, tables, expected);
@@ -57,14 +70,35 @@ export function addPreflight(command: Command, print: Print): void {
     });
 }
 
-/** @throws {Error} naming what the stage was deployed with and would lose. */
-async function refuseForgotten(file: string, settings: Settings): Promise<void> {
-  const { Metadata } = await readTemplate(file);
-  const forgotten = forgottenSettings(kept.parse(Metadata[deployedSettings]), keptSettings(settings));
-  if (forgotten.length === 0) return;
-  throw new Error(
-    `${forgotten.join("\n")}\nKeep what the stage needs in cdk.json, or let it go with --forget`,
-  );
+/** @throws {Error} naming what the deployed stage would lose, and what it must have before its functions are deployed. */
+async function refuseUpgrade(
+  file: string,
+  { template, forget = false }: Pick<PreflightOptions, "template" | "forget">,
+  settings: Settings,
+  names: TableNames,
+): Promise<void> {
+  const deployed = await readTemplate(file);
+  const { readIndexStatus } = await import("./account-quotas.ts");
+  const forgotten = forget
+    ? []
+    : forgottenSettings(kept.parse(deployed.Metadata[deployedSettings]), keptSettings(settings));
+  const removed = removedGrants(deployed, await readTemplate(template));
+  const problems = [
+    ...problemsWith(forgotten, "Keep what the stage needs in cdk.json, or let it go with --forget"),
+    ...problemsWith(
+      removed.map(({ role, action, resource }) => `${role}  ${action}  ${resource}`),
+      "These rights are removed: keep them, and remove them in the next release",
+    ),
+    ...problemsWith(
+      unreadyIndexes(await readIndexStatus(names)),
+      "Deploy the tables alone, and wait until their indexes are ACTIVE: docs/upgrading.md",
+    ),
+  ];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+function problemsWith(found: readonly string[], remedy: string): readonly string[] {
+  return found.length === 0 ? [] : [...found, remedy];
 }
 
 /** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */
@@ -76,10 +110,10 @@ function settingsOf(context: readonly string[]): Settings {
     if (name === undefined) throw new Error(`${one} must be name=value`);
     return [name, value] as const;
   });
-  // Whom alarms notify makes no difference here.
-  const all = { alarmTopicArn: "none", ...keptInFile, ...Object.fromEntries(given) };
-  for (const [name, value] of Object.entries(all)) node.setContext(name, value);
-  return settingsIn(node, keptInFile);
+  for (const [name, value] of Object.entries({ ...keptInFile, ...Object.fromEntries(given) }))
+    node.setContext(name, value);
+  // Whom alarms notify, and where, makes no difference here.
+  return settingsIn(node, keptInFile, undeployedSettings);
 }
 
 /** @throws {Error} counting what is too low. */
