@@ -181,6 +181,12 @@ const rules: readonly (readonly [string, (file: string) => boolean, (found: Impo
     isProduction,
     (found) => isPackage(found) && isDevelopment(found),
   ],
+  [
+    "production code imports no Zod but zod/mini",
+    isProduction,
+    ({ to, typeOnly }) =>
+      !typeOnly && (to === "zod" || /^@aws-lambda-powertools\/parser\/(?:schemas|envelopes)/.test(to)),
+  ],
   ["production code has no computed import", isProduction, ({ to }) => to === computed],
   [
     "client/ imports only itself and packages in its manifest, and Node.js only in its listener",
