@@ -388,6 +388,12 @@ function reservationsIn(
   return Object.fromEntries(reserved);
 }
 
+/**
+ * An item of DynamoDB takes 1,000 writes a second, and a caller's quota is one item: with some of them left for refused
+ * requests, no more than this can be counted in a minute.
+ */
+const maxRatePerMinute = 50_000;
+
 /** Opens private networks to sinks: only where the service runs on one machine. */
 const localOnly: ConfigurationName = "SINK_ALLOWED_NETWORKS";
 
@@ -403,6 +409,12 @@ function configurationIn(contextValue: ContextValue): Settings["configuration"] 
     return [[name, written]];
   });
   const chosen: Settings["configuration"] = Object.fromEntries(given);
+  if (Number(chosen.RATE_LIMIT_PER_MINUTE ?? 0) > maxRatePerMinute) {
+    throw new SettingError(
+      `RATE_LIMIT_PER_MINUTE must be at most ${maxRatePerMinute}: each request writes its caller's one item of quotas, ` +
+        "and an item takes 1,000 writes a second; the requests above would not be counted",
+    );
+  }
   if (chosen.TOKEN_ENDPOINT === "on" && !isAddress(chosen.TOKEN_ISSUER ?? "")) {
     throw new SettingError(
       "TOKEN_ISSUER must be the https address of the stage, without a slash at its end, where TOKEN_ENDPOINT is on: " +

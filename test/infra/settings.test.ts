@@ -73,6 +73,10 @@ describe("settings", () => {
     // DynamoDB accepts no less than a new table has.
     ["warmThroughput.densities", { "warmThroughput.densities": "11999:4000" }],
     ["warmThroughput.quotas", { "warmThroughput.quotas": "12000:3999" }],
+    [
+      "RATE_LIMIT_PER_MINUTE must be at most 50000: each request writes its caller's one item",
+      { RATE_LIMIT_PER_MINUTE: "50001" },
+    ],
     ["reservedConcurrency", { reservedConcurrency: "50" }],
     ["reservedConcurrency names", { reservedConcurrency: "profile/login:5" }],
     ["reservedConcurrency names oauth2/token, which", { reservedConcurrency: "oauth2/token:5" }],
@@ -162,6 +166,11 @@ describe("settings", () => {
       unknownStage: expect.stringContaining("stage"),
       manyIssuers: expect.stringContaining("TRUSTED_ISSUERS"),
     });
+  });
+
+  test("cdk accepts the highest rate that one item of quotas can count", () => {
+    const RATE_LIMIT_PER_MINUTE = "50000";
+    expect(settingsOf({ RATE_LIMIT_PER_MINUTE }).configuration).toEqual({ RATE_LIMIT_PER_MINUTE });
   });
 
   test("cdk needs no alarmTopicArn, account and region for dev", () => {
