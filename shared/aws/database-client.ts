@@ -30,6 +30,26 @@ export function leanClient(config: DynamoDBClientConfig): DynamoDBClient {
   return made;
 }
 
+/** Clients that have had an answer, and so may have a kept connection. */
+const answered = new WeakSet<DynamoDBClient>();
+let isAnyAnswered = false;
+
+/** Notes that DynamoDB has answered a call of a client. */
+export function noteAnswer(to: DynamoDBClient): void {
+  answered.add(to);
+  isAnyAnswered = true;
+}
+
+/** Whether a client may have a kept connection. */
+export function mayBeConnected(from: DynamoDBClient): boolean {
+  return answered.has(from);
+}
+
+/** Whether DynamoDB has answered any client of this process. */
+export function hasAnswered(): boolean {
+  return isAnyAnswered;
+}
+
 /** The client of requests, whose attempts all fit into the deadline. */
 export function requestClient(): DynamoDBClient {
   client ??= timed(leanClient(clientDefaults()), "dynamodbMilliseconds");
@@ -63,8 +83,11 @@ export const callDatabase: DatabaseCall = (run) => currentCall(run);
 
 /** The way of requests: all attempts fit into the deadline. */
 async function callWithinDeadline<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
+  const to = requestClient();
   try {
-    return await run(requestClient());
+    const output = await run(to);
+    noteAnswer(to);
+    return output;
   } catch (error) {
     if (!isRetryable(error)) throw error;
     // The client may have used up its retry tokens; a new client starts with all of them.

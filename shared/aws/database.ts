@@ -372,18 +372,20 @@ export async function updateAndReturn<Item>(
 }
 
 /**
- * Changes an item as `updateAndReturn` does, in one attempt: for a write that has no condition by which a second attempt
+ * Changes an item as `updateOrFind` does, in one attempt: for a write that has no condition by which a second attempt
  * finds that the first one was executed.
  * @throws {Unavailable} for anything else: it is unknown whether the item was changed.
  */
-export async function updateAndReturnOnce<Item>(
-  table: Table,
+export async function updateOrFindOnce<Item, Updated>(
+  table: Table<Item>,
   key: Key,
   update: Update,
-  schema: Schema<Item>,
+  schema: Schema<Updated>,
   signal: AbortSignal,
-): Promise<Item | undefined> {
-  return await updateOnce(requestClient(), updateAndReturnInput(table, key, update), schema, signal);
+): Promise<{ readonly updated: Updated } | Refused<Item>> {
+  const input = { ...updateAndReturnInput(table, key, update), ...findIfRefused };
+  const end = await updateOnce(requestClient(), input, schema, signal);
+  return "updated" in end ? end : foundIn(table, end.found);
 }
 
 /**
@@ -453,9 +455,12 @@ async function refusalOf<Item>(
     return undefined;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const { Item } = error;
-    return { found: Item === undefined ? undefined : table.schema.parse(unmarshall(Item)) };
+    return foundIn(table, error.Item);
   }
+}
+
+function foundIn<Item>(table: Table<Item>, item: Record<string, AttributeValue> | undefined): Refused<Item> {
+  return { found: item === undefined ? undefined : table.schema.parse(unmarshall(item)) };
 }
 
 async function ifConditionHolds(write: Promise<object>): Promise<boolean> {

@@ -1,4 +1,5 @@
 import {
+  type AttributeValue,
   type DynamoDBClient,
   UpdateItemCommand,
   type UpdateItemCommandInput,
@@ -11,16 +12,20 @@ import * as z from "zod/mini";
 import { Unavailable } from "../errors.ts";
 import type { Schema } from "../table.ts";
 import { failureOf } from "./clients.ts";
+import { mayBeConnected, noteAnswer } from "./database-client.ts";
 import { timedCall } from "./dependency-times.ts";
 
 const updated = z.object({ Attributes: z.record(z.string(), z.any()) });
-const refused = z.object({ __type: z.string() });
+const refused = z.object({ __type: z.string(), Item: z.optional(z.record(z.string(), z.any())) });
+
+/** No whole answer came from DynamoDB; any other `Unavailable` is one that it gave. */
+export class Unanswered extends Unavailable {}
 
 /**
  * Updates an item in one attempt, for a write that must not be made twice: signed and sent with a client's own
  * connections, time limits, credentials and signer, but without its stack of functions (decision 0004).
  * @param schema of the attributes that are returned.
- * @returns undefined if the condition does not hold.
+ * @returns what was found, as far as the input asks for it, if the condition does not hold.
  * @throws {Unavailable} for anything else: it is unknown whether the item was updated.
  */
 export async function updateOnce<Item>(
@@ -28,25 +33,30 @@ export async function updateOnce<Item>(
   input: UpdateItemCommandInput,
   schema: Schema<Item>,
   signal: AbortSignal,
-): Promise<Item | undefined> {
+): Promise<{ readonly updated: Item } | { readonly found: Record<string, AttributeValue> | undefined }> {
+  const call = timedCall("dynamodbMilliseconds", () => post(client, JSON.stringify(input), signal));
+  const { status, text } = await call.catch((error: unknown) => {
+    throw new Unanswered("DynamoDB", classOf(error));
+  });
   try {
-    const { status, text } = await timedCall("dynamodbMilliseconds", () =>
-      post(client, JSON.stringify(input), signal),
-    );
     const answer: unknown = JSON.parse(text);
-    if (status === 200) return schema.parse(unmarshall(updated.parse(answer).Attributes));
-    const name = refused.parse(answer).__type.replace(/^.*#/, "");
-    if (name === "ConditionalCheckFailedException") return undefined;
+    if (status === 200) return { updated: schema.parse(unmarshall(updated.parse(answer).Attributes)) };
+    const { __type, Item } = refused.parse(answer);
+    const name = __type.replace(/^.*#/, "");
+    if (name === "ConditionalCheckFailedException") return { found: Item };
     throw Object.assign(new Error(), { name });
   } catch (error) {
-    throw new Unavailable("DynamoDB", error instanceof Error ? failureOf(error) : "unknown");
+    throw new Unavailable("DynamoDB", classOf(error));
   }
+}
+
+function classOf(error: unknown): string {
+  return error instanceof Error ? failureOf(error) : "unknown";
 }
 
 async function post(client: DynamoDBClient, body: string, abortSignal: AbortSignal) {
   const { requestHandler, systemClockOffset } = client.config;
-  const target = await targetOf(client);
-  const { url, signer } = target;
+  const { url, signer } = await targetOf(client);
   const request = new HttpRequest({
     method: "POST",
     protocol: url.protocol,
@@ -64,12 +74,12 @@ async function post(client: DynamoDBClient, body: string, abortSignal: AbortSign
   const signed = await signer.sign(request, { signingDate: new Date(Date.now() + systemClockOffset) });
   const send = () => requestHandler.handle(HttpRequest.clone(signed), { abortSignal });
   const { response } = await send().catch((error: unknown) => {
-    if (target.isConnected && isReset(error)) return send();
+    if (mayBeConnected(client) && isReset(error)) return send();
     throw error;
   });
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
-  target.isConnected = true;
+  noteAnswer(client);
   return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
 }
 
@@ -90,8 +100,6 @@ function isReset(error: unknown): boolean {
 interface Target {
   readonly url: URL;
   readonly signer: SignatureV4;
-  /** Whether there was an answer: there may be a kept connection. */
-  isConnected: boolean;
 }
 
 const targets = new WeakMap<DynamoDBClient, Target>();
@@ -102,7 +110,7 @@ async function targetOf(client: DynamoDBClient): Promise<Target> {
   const { url } = await getEndpointFromInstructions({}, UpdateItemCommand, { ...client.config });
   const { credentials, region, sha256 } = client.config;
   const signer = new SignatureV4({ service: "dynamodb", credentials, region, sha256 });
-  const target = { url, signer, isConnected: false };
+  const target = { url, signer };
   targets.set(client, target);
   return target;
 }

@@ -16,6 +16,11 @@ export const logEntries = {
   },
   NOT_ROLLED_BACK: { id: "NCS-005", level: "warn", message: "failed request not rolled back" },
   QUOTA_NOT_COUNTED: { id: "NCS-010", level: "error", message: "request not counted against the quota" },
+  COUNTING_PAUSED: {
+    id: "NCS-011",
+    level: "error",
+    message: "requests not counted for a second: the quotas' table does not answer",
+  },
   ISSUER_KEYS_UNREACHABLE: { id: "NCS-020", level: "error", message: "keys of a token issuer not fetched" },
   SIGNING_KEY_ROTATED: { id: "NCS-021", level: "info", message: "step of a signing key rotation completed" },
   PASSWORD_NOT_REHASHED: { id: "NCS-022", level: "warn", message: "password hash not renewed at a login" },

@@ -7,6 +7,7 @@ import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
+import { tryToCount } from "../quota/try-to-count.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
@@ -155,8 +156,8 @@ function withAllowance(reply: Reply, allowance: Allowance | undefined): Reply {
 
 /** Counts a request against its caller's limits. */
 async function checkQuota(context: RequestContext): Promise<void> {
-  const { caller, now, signal } = context;
-  if (caller !== undefined) await count(context, () => countRequest(caller.client, now, signal));
+  const { caller, now } = context;
+  if (caller !== undefined) await count(context, (signal) => countRequest(caller.client, now, signal));
 }
 
 /**
@@ -166,7 +167,7 @@ async function checkQuota(context: RequestContext): Promise<void> {
 async function charge(context: RequestContext, units: number): Promise<() => Promise<void>> {
   const { caller, allowance: before, now, signal } = context;
   if (caller === undefined || before === undefined || units === 0) return async () => {};
-  await count(context, () => countWork(caller.client, units, before, now, signal));
+  await count(context, (inTime) => countWork(caller.client, units, before, now, inTime));
   if (context.allowance === undefined) return async () => {};
   return async () => {
     try {
@@ -183,15 +184,24 @@ async function charge(context: RequestContext, units: number): Promise<() => Pro
  * Counts, and records the result in the context. If the counter is unavailable, the request is served uncounted.
  * @throws {ApiError} if a limit is exceeded.
  */
-async function count(context: RequestContext, run: () => Promise<RateLimitResult>): Promise<void> {
-  const counted = await run().catch((error: unknown) => {
-    if (!(error instanceof Unavailable)) throw error;
-    log("QUOTA_NOT_COUNTED", { operation: context.endpoint.operationId, cause: error.message });
-    context.counts.push({ metric: "QuotaNotCounted" });
-    return undefined;
+async function count(
+  context: RequestContext,
+  run: (signal: AbortSignal) => Promise<RateLimitResult>,
+): Promise<void> {
+  const tried = await tryToCount(run, context.signal);
+  if ("counted" in tried) {
+    if (tried.counted.code !== undefined) throw new ApiError(tried.counted.code, tried.counted);
+    context.allowance = tried.counted.allowance;
+    return;
+  }
+  context.allowance = undefined;
+  context.counts.push({ metric: "QuotaNotCounted" });
+  const { cause, isPausing } = tried;
+  if (cause === undefined) return;
+  log(isPausing ? "COUNTING_PAUSED" : "QUOTA_NOT_COUNTED", {
+    operation: context.endpoint.operationId,
+    cause,
   });
-  if (counted?.code !== undefined) throw new ApiError(counted.code, counted);
-  context.allowance = counted?.allowance;
 }
 
 async function runHandler<E extends Endpoint>(
@@ -216,7 +226,8 @@ async function runHandler<E extends Endpoint>(
     header: incoming.header,
     listHeader: incoming.listHeader,
     quotaChecked,
-    countFor: (client) => (context.countedFor ??= count(context, () => countRequest(client, now, signal))),
+    countFor: (client) =>
+      (context.countedFor ??= count(context, (inTime) => countRequest(client, now, inTime))),
     charge: (units) => charge(context, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),

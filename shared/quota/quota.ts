@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { getItem, updateAndReturnOnce, updateItem, updateOrFind } from "../aws/database.ts";
+import { updateItem, updateOrFindOnce } from "../aws/database.ts";
 import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
@@ -27,9 +27,9 @@ const attempts = 4;
 /**
  * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
- * In an open window this takes one conditional write; opening the next window takes a read and a second write. Windows
- * never go back: functions with slightly different clocks count into the later one. Each write is made once: after a lost
- * response the request is not known to be counted, and counts once or not at all.
+ * In an open window this takes one conditional write; opening the next window takes a second one. Windows never go back:
+ * functions with slightly different clocks count into the later one. Each write is made once: after a lost response the
+ * request is not known to be counted, and counts once or not at all.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
  * @throws {Unavailable} if it is unknown whether the request was counted.
  */
@@ -41,7 +41,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
   // Hashed, because a client's name may be long or that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
-    updateAndReturnOnce(quotas, key, { update, condition, names, values }, counts, signal);
+    updateOrFindOnce(quotas, key, { update, condition, names, values }, counts, signal);
   const limits = { rate, quota, now };
 
   if (quota === 0) return overQuota(limits);
@@ -52,9 +52,9 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
       "#day >= :day AND #minute >= :minute AND dayCount < :quota AND minuteCount < :rate",
       { ":day": day, ":minute": minute, ":quota": quota, ":rate": rate, ":one": 1 },
     );
-    if (counted !== undefined) return within(counted, limits);
+    if ("updated" in counted) return within(counted.updated, limits);
 
-    const last = await getItem(quotas, key, signal);
+    const { found: last } = counted;
     if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
     if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) return overRate(limits);
     const opened =
@@ -74,14 +74,14 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
               ":expiresAt": (day + 2) * (dayMilliseconds / 1_000),
             },
           );
-    if (opened !== undefined) return within(opened, limits);
+    if ("updated" in opened) return within(opened.updated, limits);
   }
   return overRate(limits);
 }
 
 /**
  * Charges the work of a request that `countRequest` has counted: further units of the daily quota, exactly even under
- * concurrency. Takes one conditional write.
+ * concurrency. Takes one conditional write, made once.
  * @param units at least 1.
  * @param before what `countRequest` returned for the request.
  * @returns a result with a code if too few units are left; none was then charged.
@@ -102,7 +102,7 @@ export async function countWork(
     names: { "#day": "day" },
     values: { ":day": day, ":units": units, ":max": quota - units },
   };
-  const charged = await updateOrFind(quotas, key, update, dayCounts, signal);
+  const charged = await updateOrFindOnce(quotas, key, update, dayCounts, signal);
   if ("updated" in charged) {
     const ofDay = allowance(quota, quota - charged.updated.dayCount, now, dayMilliseconds);
     return { allowance: ofDay.remaining <= before.remaining ? ofDay : before };

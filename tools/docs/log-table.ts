@@ -21,6 +21,10 @@ const explained: Readonly<Record<keyof typeof logEntries, readonly [happened: st
     "Nothing: it is the caller's connection",
   ],
   QUOTA_NOT_COUNTED: ["A request was served without being counted", "As `RequestsUncounted`"],
+  COUNTING_PAUSED: [
+    "Counts are not answered: for about a second this environment serves requests uncounted, without a line for each",
+    "As `RequestsUncounted`",
+  ],
   ISSUER_KEYS_UNREACHABLE: ["Keys of a token issuer were not fetched", "As `IssuerKeysUnreachable`"],
   SIGNING_KEY_ROTATED: ["One of the four steps of a key rotation is complete"],
   PASSWORD_NOT_REHASHED: [

@@ -1,0 +1,172 @@
+import type { RequestListener } from "node:http";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import * as z from "zod/mini";
+import { endpoint } from "../../../shared/endpoint.ts";
+import { quotas } from "../../../shared/quota/table.ts";
+import { tableVariable } from "../../../shared/table.ts";
+import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
+import { serverOfTest } from "../../support/signed.ts";
+
+const counted: RequestListener = (_, response) =>
+  response.end('{"Attributes":{"dayCount":{"N":"7"},"minuteCount":{"N":"7"}}}');
+const throttled: RequestListener = (_, response) =>
+  response.writeHead(400).end('{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}');
+const failed: RequestListener = (_, response) => response.writeHead(500).end("{}");
+const reset: RequestListener = (request) => void request.socket.resetAndDestroy();
+const unanswered: RequestListener = () => {};
+const stalled: RequestListener = (_, response) => {
+  response.writeHead(200, { "content-length": "100" }).write('{"Attr');
+};
+
+const said = endpoint({
+  operationId: "say",
+  summary: "Says",
+  description: "Says.",
+  method: "POST",
+  id: "test/said",
+  path: "/said",
+  aliases: [],
+  scope: "qos-profiles:read",
+  body: z.object({}),
+  responses: { 200: z.object({}) },
+  errors: [],
+});
+
+let output: ReturnType<typeof captureOutput>;
+let laterMilliseconds: number;
+
+beforeEach(() => {
+  vi.stubEnv("AWS_REGION", "eu-west-3");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a secret of nobody");
+  vi.stubEnv(tableVariable(quotas), "quotas");
+  vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1000");
+  vi.stubEnv("DAILY_QUOTA", "1000");
+  laterMilliseconds = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + laterMilliseconds);
+  output = captureOutput();
+});
+afterEach(() => {
+  output.stop();
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** An environment of its own, whose DynamoDB answers in turn as scripted, and then as the last of the script does. */
+async function environmentWith(script: readonly RequestListener[], { units = 0 } = {}) {
+  let answers = script;
+  let turn = 0;
+  const server = await serverOfTest(async (request, response) => {
+    await request.toArray();
+    answers[Math.min(turn++, answers.length - 1)]?.(request, response);
+  });
+  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
+  vi.resetModules();
+  const { serve } = await import("../../../shared/http/serve.ts");
+  const handler = serve(said, async ({ quotaChecked, charge, reply }) => {
+    await quotaChecked;
+    await charge(units);
+    return reply(200, {});
+  });
+  return {
+    /** Asks one after the other, and returns whether each was counted; all must be served. */
+    ask: async (requests: number) => {
+      const isCounted: boolean[] = [];
+      for (let request = 0; request < requests; request++) {
+        const event = eventOf({ body: "{}", authorizer: authorizerContext() });
+        const { statusCode, headers } = await handler(event, { getRemainingTimeInMillis: () => 60_000 });
+        expect(statusCode).toBe(200);
+        isCounted.push(headers?.["x-ratelimit-limit"] !== undefined);
+      }
+      return isCounted;
+    },
+    answer: (next: RequestListener) => {
+      answers = [next];
+    },
+    requests: server.requests,
+  };
+}
+
+/** The code and cause of each line about requests that are not counted, and the requests that the metric has. */
+function reported() {
+  const lines = output
+    .text()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  return {
+    lines: lines.filter(({ id }) => /^NCS-01/.test(id)).map(({ id, cause }) => `${id} ${cause}`),
+    uncounted: lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1).length,
+  };
+}
+
+const inTime = "DynamoDB: AbortError";
+
+test("requests are served while counts are not answered: after two nobody is counted, then one tries", async () => {
+  const { ask, answer, requests } = await environmentWith([counted, unanswered]);
+
+  expect(await ask(10)).toEqual([true, ...Array.from({ length: 9 }, () => false)]);
+  expect(requests()).toBe(3);
+  expect(reported()).toEqual({ lines: [`NCS-010 ${inTime}`, `NCS-011 ${inTime}`], uncounted: 9 });
+
+  laterMilliseconds += 1_500;
+  expect(await ask(3)).toEqual([false, false, false]);
+  expect(requests()).toBe(4);
+  expect(reported()).toEqual({
+    lines: [`NCS-010 ${inTime}`, `NCS-011 ${inTime}`, `NCS-011 ${inTime}`],
+    uncounted: 12,
+  });
+
+  laterMilliseconds += 1_500;
+  answer(counted);
+  expect(await ask(3)).toEqual([true, true, true]);
+});
+
+test("a count whose answer stops is over as soon as one that is not answered", async () => {
+  const { ask } = await environmentWith([counted, stalled]);
+
+  expect(await ask(4)).toEqual([true, false, false, false]);
+  const cause = expect.stringMatching(/^NCS-01[01] DynamoDB: (?:AbortError|ECONNRESET)$/);
+  expect(reported()).toEqual({ lines: [cause, cause], uncounted: 3 });
+});
+
+test("the first count of an environment may take the client's time, as it makes the connection", async () => {
+  const { ask } = await environmentWith([unanswered]);
+
+  expect(await ask(1)).toEqual([false]);
+  expect(reported().lines).not.toEqual([`NCS-010 ${inTime}`]);
+});
+
+test.each([
+  ["throttled", throttled, "ThrottlingException"],
+  ["failed by DynamoDB", failed, "$ZodError"],
+])("each request asks while counts are %s: an answer stops nobody's count", async (_, answer, cause) => {
+  // An answer that takes longer on a busy machine would not be one.
+  vi.stubEnv("DEADLINE_FACTOR", "50");
+  const { ask, requests } = await environmentWith([counted, answer]);
+
+  await ask(6);
+  expect(requests()).toBe(6);
+  const line = `NCS-010 DynamoDB: ${cause}`;
+  expect(reported()).toEqual({ lines: [line, line, line, line, line], uncounted: 5 });
+});
+
+test("a kept connection that was reset is replaced once, and connections that are reset stop the counts", async () => {
+  vi.stubEnv("DEADLINE_FACTOR", "50");
+  const { ask, requests } = await environmentWith([counted, reset, counted, reset]);
+
+  expect(await ask(2)).toEqual([true, true]);
+  expect(requests()).toBe(3);
+  expect(await ask(5)).toEqual([false, false, false, false, false]);
+  expect(requests()).toBe(7);
+  expect(reported().lines).toEqual(["NCS-010 DynamoDB: ECONNRESET", "NCS-011 DynamoDB: ECONNRESET"]);
+});
+
+test("work that cannot be charged in time is served, and is charged in one attempt", async () => {
+  const { ask, requests } = await environmentWith([counted, unanswered], { units: 5 });
+
+  expect(await ask(1)).toEqual([false]);
+  expect(requests()).toBe(2);
+  expect(reported()).toEqual({ lines: [`NCS-010 ${inTime}`], uncounted: 1 });
+});
