@@ -5,6 +5,7 @@ import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { quotas } from "./table.ts";
+import { UsedMinutes } from "./used-minutes.ts";
 
 /** The result of counting a request: the allowance of the limit that will be reached first, or the exceeded limit. */
 export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
@@ -24,12 +25,15 @@ const dayCounts = z.object({ dayCount: z.number() });
 /** Attempts at counting. An attempt fails only if another request opens the minute or the day first. */
 const attempts = 4;
 
+const usedMinutes = new UsedMinutes();
+
 /**
  * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
- * In an open window this takes one conditional write; opening the next window takes a second one. Windows never go back:
- * functions with slightly different clocks count into the later one. Each write is made once: after a lost response the
- * request is not known to be counted, and counts once or not at all.
+ * In an open window this takes one conditional write; opening the next window takes a second one, and refusing a request
+ * of a minute that this environment knows to be used up takes none. Windows never go back: functions with slightly
+ * different clocks count into the later one. Each write is made once: after a lost response the request is not known to
+ * be counted, and counts once or not at all.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
  * @throws {Unavailable} if it is unknown whether the request was counted.
  */
@@ -45,7 +49,7 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
   const limits = { rate, quota, now };
 
   if (quota === 0) return overQuota(limits);
-  if (rate === 0) return overRate(limits);
+  if (rate === 0 || usedMinutes.has(key.caller, minute, rate)) return overRate(limits);
   for (let attempt = 0; attempt < attempts; attempt++) {
     const counted = await write(
       "SET dayCount = dayCount + :one, minuteCount = minuteCount + :one",
@@ -56,7 +60,10 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
 
     const { found: last } = counted;
     if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
-    if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) return overRate(limits);
+    if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) {
+      usedMinutes.add(key.caller, last.minute, last.minuteCount);
+      return overRate(limits);
+    }
     const opened =
       last !== undefined && last.day >= day
         ? await write(

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { countRequest, countWork, type RateLimitResult } from "../../../shared/quota/quota.ts";
 import { quotas } from "../../../shared/quota/table.ts";
-import { withSchema } from "../../../shared/table.ts";
+import { tableVariable, withSchema } from "../../../shared/table.ts";
 import { useTables } from "../../support/database.ts";
 import { runs } from "../../support/sample.ts";
 
@@ -49,8 +49,10 @@ const counters = z.object({
 });
 const counted = (client: string) => getItem(withSchema(quotas, counters), { caller: hashed(client) }, signal);
 
-beforeAll(useTables);
-beforeEach(() => limits({}));
+beforeEach(() => {
+  useTables();
+  limits({});
+});
 afterAll(() => {
   vi.unstubAllEnvs();
 });
@@ -97,6 +99,48 @@ test("the quota lets no more through than the rate when a clock is behind", asyn
 
   expect(await count(client, noon + minute - 1)).toMatchObject({ code: "TOO_MANY_REQUESTS" });
   expect(await counted(client)).toMatchObject({ minute: noon / minute + 1, minuteCount: 3 });
+});
+
+/** A table that cannot be called: a count that needs it fails. */
+const withoutTable = () => vi.stubEnv(tableVariable(quotas), "");
+
+test("the quota refuses a caller without a call, as with one, until a minute ends that it knows to be used up", async () => {
+  limits({ rate: 2 });
+  const client = anyone();
+  const results = [await count(client, noon), await count(client, noon), await count(client, noon)];
+  expect(results.map(({ code }) => code)).toEqual([undefined, undefined, "TOO_MANY_REQUESTS"]);
+
+  withoutTable();
+  const seconds = (left: number) => ({
+    code: "TOO_MANY_REQUESTS",
+    retryAfterSeconds: left,
+    allowance: { limit: 2, remaining: 0, resetSeconds: left },
+  });
+  expect(await count(client, noon + 20 * second)).toEqual(seconds(40));
+  expect(await count(client, noon - 5 * second)).toEqual(seconds(5));
+  await expect(count(client, noon + minute)).rejects.toThrow();
+  await expect(count(anyone(), noon)).rejects.toThrow();
+});
+
+test("the quota counts a caller whose used-up minute has got a higher rate", async () => {
+  limits({ rate: 1 });
+  const client = anyone();
+  await countMany(client, 3, () => noon);
+
+  limits({ rate: 2 });
+
+  expect((await count(client, noon)).code).toBeUndefined();
+  expect((await count(client, noon)).code).toBe("TOO_MANY_REQUESTS");
+});
+
+test("the quota asks again for a day that is used up, as work is refunded", async () => {
+  limits({ quota: 1 });
+  const client = anyone();
+  await countMany(client, 3, () => noon);
+
+  withoutTable();
+
+  await expect(count(client, noon)).rejects.toThrow();
 });
 
 test("the quota keeps a caller's counters until the day is over and lets them expire soon after", async () => {
