@@ -82,9 +82,13 @@ export const localLogStream = "local";
 function isHttpsOrLocal(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || (protocol === "http:" && !isOnLambda() && isLoopback(hostname));
+}
+
+/** Whether this process is an execution environment of Lambda, not of a local run. */
+export function isOnLambda(): boolean {
   const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_LOG_STREAM_NAME } = process.env;
-  const isLocal = AWS_LAMBDA_RUNTIME_API === undefined || AWS_LAMBDA_LOG_STREAM_NAME === localLogStream;
-  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+  return AWS_LAMBDA_RUNTIME_API !== undefined && AWS_LAMBDA_LOG_STREAM_NAME !== localLogStream;
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,6 +1,8 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import * as z from "zod/mini";
+import { warmUp } from "../../shared/aws/warm-up.ts";
 import { setting, type TrustedIssuer } from "../../shared/environment.ts";
+import { pseudonymKeys } from "../../shared/pseudonym-keys/table.ts";
 import { openSubscription } from "../../shared/tokens/sealed-subscription.ts";
 import { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import { ownKeysCooldownSeconds } from "../../shared/tokens/token.ts";
@@ -17,6 +19,8 @@ const tokenEvent = z.object({
 });
 
 const tableMilliseconds = 4_000;
+
+await warmUp(pseudonymKeys, { use: "token-subjects" });
 
 interface Configured {
   readonly issuers: readonly Issuer[];

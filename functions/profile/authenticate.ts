@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { log } from "../../shared/aws/log.ts";
+import { warmUp } from "../../shared/aws/warm-up.ts";
 import { setting } from "../../shared/environment.ts";
 import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
@@ -14,7 +15,9 @@ import {
   replaceHash,
   withdrawAttempt,
 } from "./store.ts";
-import type { ProfileRecord } from "./tables.ts";
+import { type ProfileRecord, profiles } from "./tables.ts";
+
+await warmUp(profiles, { address: "-" });
 
 /** Logs a caller in. Every attempt takes the same work until the password is verified. */
 export const handler = serve(authenticate, async (request) => {

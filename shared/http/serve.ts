@@ -2,11 +2,13 @@ import type { APIGatewayProxyResult } from "aws-lambda";
 import { DependencyTimes, timeCalls } from "../aws/dependency-times.ts";
 import { causeOf, log } from "../aws/log.ts";
 import type { Count } from "../aws/metrics.ts";
+import { warmUp } from "../aws/warm-up.ts";
 import type { Caller } from "../caller.ts";
 import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
 import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
+import { quotas } from "../quota/table.ts";
 import { tryToCount } from "../quota/try-to-count.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
@@ -51,6 +53,8 @@ interface RequestContext {
 }
 
 let cold = true;
+
+await warmUp(quotas, { caller: "-" });
 
 /** Creates the Lambda handler of an endpoint whose response is not streamed. */
 export function serve<const E extends Endpoint & { readonly streamed?: never }>(
