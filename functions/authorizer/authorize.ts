@@ -18,6 +18,11 @@ const tokenEvent = z.object({
   methodArn: z.string(),
 });
 
+/** Sent by the check of a release; API Gateway sends no event of this type. */
+const selfTestEvent = z.object({ type: z.literal("SELF_TEST") });
+
+const authorizerEvent = z.discriminatedUnion("type", [tokenEvent, selfTestEvent]);
+
 const tableMilliseconds = 4_000;
 
 await warmUp(pseudonymKeys, { use: "token-subjects" });
@@ -30,15 +35,22 @@ interface Configured {
 let configured: Configured | undefined;
 
 /**
- * The shared authorizer: a bearer token in, a policy and the caller out.
+ * The shared authorizer: a bearer token in, a policy and the caller out. A self-test loads the keys of every issuer and
+ * returns nothing: a version that cannot load them would refuse callers whom the one before, with keys in memory,
+ * accepts.
  *
  * API Gateway's contract: an error with exactly the message `Unauthorized` is 401, any other error is
  * AUTHORIZER_FAILURE, which the stack renders as 503: only reading keys can fail here.
  */
-export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult> {
-  const { authorizationToken, methodArn } = tokenEvent.parse(event);
-  const [, token] = /^Bearer +([\w.-]+)$/i.exec(authorizationToken) ?? [];
+export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult | undefined> {
+  const parsed = authorizerEvent.parse(event);
   configured ??= { issuers: configuredIssuers(), routes: setting("ROUTES_BY_SCOPE") };
+  if (parsed.type === "SELF_TEST") {
+    await Promise.all(configured.issuers.map(({ keys }) => keys.load(Date.now())));
+    return undefined;
+  }
+  const { authorizationToken, methodArn } = parsed;
+  const [, token] = /^Bearer +([\w.-]+)$/i.exec(authorizationToken) ?? [];
   const caller = token === undefined ? undefined : await callerOf(token, configured.issuers, new Date());
   if (caller === undefined) throw new Error("Unauthorized");
   return policyFor(caller, methodArn, configured.routes);

@@ -83,7 +83,7 @@ export class KeySet {
    */
   async keyFor(header: JWTHeaderParameters, token: FlattenedJWSInput, now: number) {
     if (now - this.#fetchedAt > renewalMilliseconds) this.#renew(now);
-    await this.#askWithin(this.#hasKeys(now) ? freshMilliseconds : 0, now);
+    await this.#askForKeys(now);
     try {
       return await this.#find(header, token, now);
     } catch (error) {
@@ -94,6 +94,22 @@ export class KeySet {
       if (this.#failed) throw new Unavailable("token issuer", "no answer about a key");
       return await this.#find(header, token, now);
     }
+  }
+
+  /**
+   * Loads the keys, unless that was a moment ago.
+   * @throws {Unavailable} when they are not fetched, or none of them can be used. A set without any is no failure.
+   */
+  async load(now: number): Promise<void> {
+    await this.#askForKeys(now);
+    if (this.#failed || this.#keys === undefined) throw new Unavailable("token issuer", "no keys");
+    if (this.#keys.length === 0 && this.#unusable.length > 0)
+      throw new Unavailable("token issuer", "no usable key");
+  }
+
+  /** Waits for keys, or for newer ones than minutes ago. */
+  async #askForKeys(now: number): Promise<void> {
+    await this.#askWithin(this.#hasKeys(now) ? freshMilliseconds : 0, now);
   }
 
   #hasKeys(now: number): boolean {

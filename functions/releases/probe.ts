@@ -5,9 +5,10 @@ const noOperation = "00000000-0000-4000-8000-000000000000";
 const probeSeconds = 300;
 
 /**
- * One event that every function of the service understands as its own: a request of API Gateway with a caller, a token
- * for the authorizer, a message of SQS, and a step of a rotation that rotates nothing. It names nothing that exists:
- * endpoints find nothing or refuse the empty body, the authorizer refuses the token, and the worker finds no job. The one that creates webhook secrets needs
+ * One event that every function of the service understands as its own: a request of API Gateway with a caller, a
+ * self-test for the authorizer, a message of SQS, and a step of a rotation that rotates nothing. It names nothing that
+ * exists: endpoints find nothing or refuse the empty body, the authorizer loads its keys, and the worker finds no job.
+ * The one that creates webhook secrets needs
  * no body: it creates one for the caller `release-check`, which is no client, until that has two. Each of them has then
  * read its configuration, and most their tables.
  * @param scopes that the caller has, separated by spaces.
@@ -17,9 +18,7 @@ export function probeEvent(scopes: string, now: Date): Readonly<Record<string, u
     SecretId: "release-check",
     ClientRequestToken: "release-check",
     Step: "probe",
-    type: "TOKEN",
-    authorizationToken: "Bearer e30.e30.e30",
-    methodArn: "arn:aws:execute-api:us-east-1:000000000000:probe/live/GET/",
+    type: "SELF_TEST",
     resource: "/",
     path: "/",
     httpMethod: "GET",
@@ -73,9 +72,7 @@ export interface Invoked {
  */
 export function faultIn({ functionError, payload }: Invoked): string | undefined {
   if (functionError !== undefined) {
-    const { errorMessage, errorType } = objectIn(payload);
-    // By the contract of API Gateway's authorizers this is how a token is refused.
-    if (errorMessage === "Unauthorized") return undefined;
+    const { errorType } = objectIn(payload);
     return typeof errorType === "string" ? errorType : functionError;
   }
   // A streamed response has its status and headers before a separator of zeros.

@@ -35,7 +35,8 @@ function keySetFrom(fetch: () => Promise<Jwks>, pauses: { cooldown?: number; ret
   });
   const find = ({ kid }: KeyPair, at: number) =>
     keys.keyFor({ alg: "ES256", kid }, { payload: "", signature: "" }, start + at);
-  return { source, find };
+  const load = (at: number) => keys.load(start + at);
+  return { source, find, load };
 }
 
 /** A fetch that is under way until it is told how it ends. */
@@ -235,3 +236,31 @@ test("the authorizer rejects every key id as unknown when the issuer has no keys
 function ellipticIdOnly(): KeyPair {
   return { ...first, kid: crypto.randomUUID() };
 }
+
+test("keys that were loaded are found without another fetch", async () => {
+  const { source, find, load } = keySetFrom(serving(first));
+
+  await load(0);
+  await find(first, second);
+
+  expect(source.fetches).toBe(1);
+});
+
+test("a set without any key is loaded: an issuer may not have made one yet", async () => {
+  await expect(keySetFrom(serving()).load(0)).resolves.toBeUndefined();
+});
+
+test.each([
+  ["cannot be fetched", unreachable],
+  ["has no key that can be used", async (): Promise<Jwks> => ({ keys: [{ kty: "unknown", kid: "one" }] })],
+])("a set that %s is not loaded", async (_, fetch) => {
+  await expect(keySetFrom(fetch).load(0)).rejects.toBeInstanceOf(Unavailable);
+});
+
+test("a set that could not be fetched is loaded once its issuer answers again", async () => {
+  const { source, load } = keySetFrom(unreachable);
+  await expect(load(0)).rejects.toBeInstanceOf(Unavailable);
+  source.fetch = serving(first);
+
+  await expect(load(cooldown)).resolves.toBeUndefined();
+});
