@@ -69,6 +69,8 @@ export interface Settings {
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
   /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
   readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
+  /** The issuers whose tokens a release may refuse from now on. */
+  readonly retiredIssuers: readonly string[];
   /** Whether a release gets all requests at once and ignores alarms: for a release that fixes what raises them. */
   readonly releasesAtOnce: boolean;
   /** What another value of makes every function start in new execution environments. */
@@ -284,6 +286,12 @@ function readSettings(
       servedFunctions({ configuration: chosen, signingKeySecretArn }),
     ),
     configuration: chosen,
+    retiredIssuers:
+      text(
+        "retiredIssuers",
+        /^[^\s,]+(?:,[^\s,]+)*$/,
+        "a list such as https://old.example,https://older.example",
+      )?.split(",") ?? [],
     releasesAtOnce: text("release", /^(?:canary|at-once)$/, "canary or at-once") === "at-once",
     ...(restart === undefined ? {} : { restart }),
     samLocal: flag("samLocal"),

@@ -6,12 +6,12 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
 import { dataFormat } from "../shared/data-format.ts";
-import { configuration, metricNamespaceVariable } from "../shared/environment.ts";
+import { configuration, metricNamespaceVariable, setting } from "../shared/environment.ts";
 import { alarmTopicOf } from "./alarm-topic.ts";
 import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
 import { addApi } from "./api.ts";
 import { constructIdOf } from "./bundles.ts";
-import { Releases } from "./constructs/releases.ts";
+import { type AcceptedIssuer, Releases } from "./constructs/releases.ts";
 import { removalPolicyIn } from "./constructs/removal-policy.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
@@ -128,6 +128,8 @@ export class NetworkCapabilitiesStack extends Stack {
         ...optionalFunctionRecords[releaseCheck],
       }),
       scopes: Object.keys(routesByScope(endpoints)),
+      acceptedIssuers: acceptedIssuers(settings),
+      retiredIssuers: settings.retiredIssuers,
     });
     const aliases: Partial<Record<FunctionId, IFunction>> = {};
     for (const id of servedFunctions(settings)) {
@@ -138,4 +140,15 @@ export class NetworkCapabilitiesStack extends Stack {
     }
     return (id) => aliases[id] ?? functions[id];
   }
+}
+
+/** Ours, and those that the operator trusts. */
+function acceptedIssuers({ configuration: chosen }: Settings): readonly AcceptedIssuer[] {
+  const { TOKEN_ISSUER, TOKEN_AUDIENCE, TRUSTED_ISSUERS } = configuration;
+  const own = {
+    issuer: chosen.TOKEN_ISSUER ?? TOKEN_ISSUER.default,
+    audience: chosen.TOKEN_AUDIENCE ?? TOKEN_AUDIENCE.default,
+  };
+  const trusted = setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: TRUSTED_ISSUERS.default, ...chosen });
+  return [own, ...trusted].map(({ issuer, audience }) => ({ issuer, audiences: [audience].flat() }));
 }

@@ -2,7 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "zod/mini";
 import { failureOf } from "../../shared/aws/clients.ts";
-import { faultIn, functionOf, type Invoked, newVersions, probeEvent } from "./probe.ts";
+import { faultIn, functionOf, type Invoked, lostTokens, newVersions, probeEvent } from "./probe.ts";
+
+/** The issuers whose tokens are accepted, ours too, with the audiences that a token may name. */
+const accepted = z.array(z.object({ Issuer: z.string(), Audiences: z.array(z.string()) }));
 
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-requests.html */
 const resourceEvent = z.object({
@@ -19,8 +22,14 @@ const resourceEvent = z.object({
     Scopes: z.string(),
     /** `true` for a release that is not checked. */
     AtOnce: z.string(),
+    Accepted: accepted,
+    /** Issuers whose tokens may be refused from now on. */
+    Retired: z.array(z.string()),
   }),
-  OldResourceProperties: z.optional(z.object({ Versions: z.array(z.string()) })),
+  // Releases before this one did not say whose tokens they accept.
+  OldResourceProperties: z.optional(
+    z.object({ Versions: z.array(z.string()), Accepted: z._default(accepted, []) }),
+  ),
 });
 
 type Wait = (milliseconds: number) => Promise<unknown>;
@@ -48,7 +57,8 @@ const client = new LambdaClient({
 
 /**
  * A resource of CloudFormation on which all aliases depend: before any of them shifts, each new version is invoked with
- * a probe. If one breaks off or answers 5xx, the deployment fails, and no caller has met it.
+ * a probe. If one breaks off or answers 5xx, or tokens of an issuer would be refused that no setting retires, the
+ * deployment fails, and no caller has met it.
  */
 export async function handler(event: unknown): Promise<void> {
   await checkRelease(event, pause);
@@ -64,8 +74,15 @@ export async function checkRelease(event: unknown, wait: Wait): Promise<void> {
 async function faultsOf(request: ResourceEvent, wait: Wait): Promise<readonly string[]> {
   const { RequestType, ResourceProperties, OldResourceProperties } = request;
   // The first deployment has no callers yet, and perhaps no signing key.
-  if (RequestType !== "Update" || ResourceProperties.AtOnce === "true") return [];
+  if (RequestType !== "Update") return [];
   const released = newVersions(ResourceProperties.Versions, OldResourceProperties?.Versions ?? []);
+  // Other issuers make a new version of the authorizer. A deployment that is undone has none, and may lose any.
+  if (released.length === 0) return [];
+  const { Accepted, Retired, AtOnce } = ResourceProperties;
+  const lost = lostTokens(OldResourceProperties?.Accepted ?? [], Accepted, Retired);
+  if (lost.length > 0)
+    return [`it would refuse tokens of ${lost.join(" and ")}, which retiredIssuers does not name`];
+  if (AtOnce === "true") return [];
   const found = await Promise.all(
     released.map(async (arn) => {
       const fault = await lastingFault(arn, ResourceProperties.Scopes, wait);

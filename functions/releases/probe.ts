@@ -109,3 +109,23 @@ export function functionOf(arn: string): string {
 function numberOf(arn: string): number {
   return Number(arn.split(":").at(-1));
 }
+
+interface AcceptedIssuer {
+  readonly Issuer: string;
+  readonly Audiences: readonly string[];
+}
+
+/** The issuers, each with its audiences, whose tokens were accepted before and no longer are, except retired ones. */
+export function lostTokens(
+  before: readonly AcceptedIssuer[],
+  now: readonly AcceptedIssuer[],
+  retired: readonly string[],
+): readonly string[] {
+  return before
+    .filter(({ Issuer }) => !retired.includes(Issuer))
+    .flatMap(({ Issuer, Audiences }) => {
+      const kept = now.find((one) => one.Issuer === Issuer)?.Audiences ?? [];
+      const lost = Audiences.filter((audience) => !kept.includes(audience));
+      return lost.length === 0 ? [] : [`${Issuer} with audience ${lost.join(", ")}`];
+    });
+}

@@ -17,6 +17,16 @@ interface ReleasesProps {
   readonly check: ServiceFunction;
   /** Every scope that an endpoint needs. */
   readonly scopes: readonly string[];
+  /** Whose tokens the authorizer accepts. */
+  readonly acceptedIssuers: readonly AcceptedIssuer[];
+  /** The issuers whose tokens a release may refuse that were accepted before. */
+  readonly retiredIssuers: readonly string[];
+}
+
+/** An issuer and the audiences that its tokens may name. */
+export interface AcceptedIssuer {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
 }
 
 /**
@@ -49,7 +59,8 @@ export class Releases extends Construct {
    */
   readonly #alarms: Alarm[] = [];
 
-  constructor(scope: Construct, id: string, { atOnce, check, scopes }: ReleasesProps) {
+  constructor(scope: Construct, id: string, props: ReleasesProps) {
+    const { atOnce, check, scopes, acceptedIssuers, retiredIssuers } = props;
     super(scope, id);
     this.#check = check;
     this.#checked = new CustomResource(this, "Checked", {
@@ -60,6 +71,9 @@ export class Releases extends Construct {
         Versions: Lazy.list({ produce: () => this.#versions }),
         Scopes: scopes.join(" "),
         AtOnce: String(atOnce),
+        // CloudFormation gives the check those of the release before, too.
+        Accepted: acceptedIssuers.map(({ issuer, audiences }) => ({ Issuer: issuer, Audiences: audiences })),
+        Retired: retiredIssuers,
       },
     });
     this.#checked.node.addDependency(check.role);

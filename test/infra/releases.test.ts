@@ -2,8 +2,11 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { configuration } from "../../shared/environment.ts";
+import { everySetting } from "./shared-templates.ts";
 import {
   attribute,
+  configured,
   deployed,
   functionIdsOf,
   functionOf,
@@ -75,7 +78,9 @@ describe.each(released)("a release of %s", (id) => {
 
 describe("the check of a release", () => {
   const checkProperties = z.object({
+    Accepted: z.array(z.unknown()),
     AtOnce: z.string(),
+    Retired: z.array(z.string()),
     Scopes: z.string(),
     ServiceToken: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
     Versions: z.array(reference),
@@ -86,6 +91,17 @@ describe("the check of a release", () => {
   const role = z
     .object({ Role: z.strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }) })
     .parse(deployed.Resources[properties.ServiceToken["Fn::GetAtt"][0]]?.Properties).Role["Fn::GetAtt"][0];
+
+  test("the check is told whose tokens the authorizer accepts, and which issuers are retired", () => {
+    expect(properties).toMatchObject({
+      Accepted: [{ Issuer: configuration.TOKEN_ISSUER.default, Audiences: ["network-capabilities"] }],
+      Retired: [],
+    });
+    expect(checkOf(configured).properties).toMatchObject({
+      Accepted: [{ Issuer: everySetting.TOKEN_ISSUER }, { Issuer: "https://login.operator.example" }],
+      Retired: everySetting.retiredIssuers.split(","),
+    });
+  });
 
   test("every new version, that of the rotation too, is checked before any alias shifts", () => {
     const versions = resourcesOf("AWS::Lambda::Version", z.object({ FunctionName: reference }), deployed);

@@ -16,6 +16,7 @@ export const everySetting = {
   maxWorkers: "40",
   RATE_LIMIT_PER_MINUTE: "600",
   release: "at-once",
+  retiredIssuers: "https://old.operator.example,https://older.operator.example",
   reservedConcurrency: "profile/authenticate:50,population-density/deliver:50",
   signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",
   throttlingBurst: "60",
@@ -23,6 +24,9 @@ export const everySetting = {
   TOKEN_ENDPOINT: "on",
   TOKEN_ISSUER: "https://api.operator.example",
   tracing: "true",
+  TRUSTED_ISSUERS:
+    '[{"issuer":"https://login.operator.example","jwksUri":"https://login.operator.example/jwks",' +
+    '"audience":["network-capabilities"],"algorithms":["ES256"]}]',
   waf: "true",
   "warmThroughput.densities": "30000:4000",
   "warmThroughput.density-jobs": "12000:8000",

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { json, text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 
 const arn = (name: string, number: number) =>
@@ -48,8 +48,19 @@ beforeEach(() => {
   result = undefined;
 });
 
+/** Whose tokens a deployment accepts, and those that it no longer does on purpose. */
+interface Issuers {
+  readonly Accepted: readonly { readonly Issuer: string; readonly Audiences: readonly string[] }[];
+  readonly Retired?: readonly string[];
+}
+
 /** Deploys versions over others, without pauses between attempts; returns what CloudFormation is told. */
-async function deploy(versions: readonly string[], before: readonly string[] | undefined, atOnce = false) {
+async function deploy(
+  versions: readonly string[],
+  before: readonly string[] | undefined,
+  atOnce = false,
+  issuers: { readonly now?: Issuers; readonly before?: Issuers } = {},
+) {
   // The client reads its address when it is made.
   const { checkRelease } = await import("../../functions/releases/check.ts");
   const event = {
@@ -64,8 +75,11 @@ async function deploy(versions: readonly string[], before: readonly string[] | u
       Versions: versions,
       Scopes: "qos-profiles:read",
       AtOnce: String(atOnce),
+      Accepted: [],
+      Retired: [],
+      ...issuers.now,
     },
-    ...(before === undefined ? {} : { OldResourceProperties: { Versions: before } }),
+    ...(before === undefined ? {} : { OldResourceProperties: { Versions: before, ...issuers.before } }),
   };
   await checkRelease(event, async () => undefined);
   return result;
@@ -108,4 +122,51 @@ test("a deployment that is undone, the first one, and a release at once invoke n
   expect(await deploy(versions, undefined)).toMatchObject({ Status: "SUCCESS" });
   expect(await deploy(versions, before, true)).toMatchObject({ Status: "SUCCESS" });
   expect(invoked).toEqual([]);
+});
+
+describe("issuers of a release", () => {
+  const own = { Issuer: "https://own.example", Audiences: ["ncs"] };
+  const other = { Issuer: "https://other.example", Audiences: ["ncs", "ncs-2"] };
+  const acceptedBefore = { Accepted: [own, other] };
+  const release = (now: Issuers, atOnce = false) =>
+    deploy(versions, before, atOnce, { now, before: acceptedBefore });
+
+  beforeEach(() => {
+    answers = { one: [{ payload: '{"statusCode":404}' }] };
+  });
+
+  test.each<[string, Issuers, string]>([
+    ["an issuer", { Accepted: [own] }, "https://other.example with audience ncs, ncs-2"],
+    [
+      "one of the audiences of an issuer",
+      { Accepted: [own, { ...other, Audiences: ["ncs"] }] },
+      "https://other.example with audience ncs-2",
+    ],
+    [
+      "the own issuer, when another is retired",
+      { Accepted: [other], Retired: ["https://another.example"] },
+      "https://own.example with audience ncs",
+    ],
+  ])("a release that loses %s is not released", async (_, now, lost) => {
+    expect(await release(now)).toMatchObject({
+      Status: "FAILED",
+      Reason: `not released: it would refuse tokens of ${lost}, which retiredIssuers does not name`,
+    });
+  });
+
+  test("a release at once that loses an issuer is not released", async () => {
+    expect(await release({ Accepted: [own] }, true)).toMatchObject({ Status: "FAILED" });
+    expect(invoked).toEqual([]);
+  });
+
+  test("a release that loses a retired issuer, or gains one, is released", async () => {
+    expect(await release({ Accepted: [own], Retired: [other.Issuer] })).toMatchObject({ Status: "SUCCESS" });
+    const more = { Issuer: "https://third.example", Audiences: ["ncs"] };
+    expect(await release({ Accepted: [own, other, more] })).toMatchObject({ Status: "SUCCESS" });
+  });
+
+  test("a deployment that is undone loses the issuers that it added, and is released", async () => {
+    const undone = { now: { Accepted: [own] }, before: acceptedBefore };
+    expect(await deploy(before, versions, false, undone)).toMatchObject({ Status: "SUCCESS" });
+  });
 });
