@@ -1,11 +1,9 @@
 import type { Stack } from "aws-cdk-lib";
 import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
-import { FilterPattern, type IFilterPattern } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { endpoints, type TableName } from "../functions/areas.ts";
-import { logId } from "../shared/aws/log.ts";
 import { type MetricName, metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
@@ -15,7 +13,14 @@ import type { ServiceApi } from "./constructs/service-api.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { ServiceQueue } from "./constructs/service-queue.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
-import { metricNamespaceOf, serviceMetric, throttled, throttledIndexes } from "./metrics.ts";
+import {
+  gatewayThrottled,
+  metricNamespaceOf,
+  serviceMetric,
+  throttled,
+  throttledIndexes,
+} from "./metrics.ts";
+import type { Settings } from "./settings.ts";
 
 /** What CloudWatch finds by names that are known before the deployment. */
 export interface WatchedByName {
@@ -32,8 +37,6 @@ export interface Watched extends WatchedByName {
   readonly queues: Readonly<Record<QueueName, ServiceQueue>>;
   /** The functions that send densities or failures to sinks. */
   readonly workers: readonly ServiceFunction[];
-  /** The function that queues jobs without a message and ends expired ones. */
-  readonly sweep: ServiceFunction;
   /** Absent when the operator rotates the key. */
   readonly rotation?: ServiceFunction;
 }
@@ -48,10 +51,21 @@ interface AlarmLine {
   readonly impact: string;
   readonly minutes?: number;
   readonly periods?: { readonly reached: number; readonly of: number };
+  readonly atMost?: boolean;
+  readonly withoutData?: boolean;
 }
 
 /** Periods for throttling: a growing table throttles until DynamoDB has divided it, and callers' SDKs repeat. */
 const twoOfThree = { reached: 2, of: 3 };
+
+/** Periods for what a burst of requests, or a late start, may look like. */
+const allOfThree = { reached: 3, of: 3 };
+
+/** The settings on which alarms depend. */
+type AlarmSettings = Pick<
+  Settings,
+  "allAlarms" | "domain" | "maxObservedDayAge" | "maxSigningKeyAge" | "signingKeySecretArn"
+>;
 
 /**
  * Adds the alarms of the whole service whose metrics are found by names known before the deployment, so that they can
@@ -59,25 +73,23 @@ const twoOfThree = { reached: 2, of: 3 };
  */
 export function addServiceAlarms(
   scope: Construct,
-  watched: WatchedByName & {
-    readonly rotatesKey: boolean;
-    /** Whether the throttling of each table and index has alarms. */
-    readonly everyTable: boolean;
-  },
+  watched: WatchedByName,
+  settings: AlarmSettings,
   topic: ITopic | undefined,
 ): void {
   const lines = {
     ...requestAlarms(watched),
-    ...(watched.everyTable ? tableAlarms(watched) : {}),
-    ...loginAlarms(watched),
-    ...waitingAlarms(watched),
+    ...(settings.allAlarms ? tableAlarms(watched) : {}),
+    ...loginAlarms(watched, settings),
+    ...deliveryAlarms(watched),
+    ...ageAlarms(watched, settings),
   };
   addLines(scope, lines, topic);
 }
 
 /** Adds the alarms on queues and functions, whose names are made with them; those of releases are apart. */
 export function addResourceAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
-  addLines(scope, { ...rotationAlarms(watched), ...deliveryAlarms(watched) }, topic);
+  addLines(scope, { ...rotationAlarms(watched), ...queueAlarms(watched) }, topic);
 }
 
 function addLines(
@@ -91,21 +103,40 @@ function addLines(
 /** A share is computed of at least this many requests in five minutes. */
 const minRequests = 20;
 
+/** Of a stage with few requests, a share is computed of at least this many in an hour. */
+const minRequestsOfAnHour = 5;
+
 function requestAlarms({ service, api }: WatchedByName): Record<string, AlarmLine> {
+  const failed = shareOf(api.metricServerError(), "percent of requests with 5xx");
   return {
     RequestsFailing: {
-      metric: new MathExpression({
-        expression: `IF(requests >= ${minRequests}, 100 * failed, 0)`,
-        usingMetrics: {
-          failed: api.metricServerError({ statistic: "avg" }),
-          requests: api.metricServerError({ statistic: "n" }),
-        },
-        label: "percent of requests with 5xx",
-      }),
+      metric: failed(minRequests),
       threshold: 5,
       impact:
         "Callers get 5xx for one request in twenty or more. The access log names the route, the " +
         "functions' logs the cause.",
+    },
+    MostRequestsFailing: {
+      metric: failed(minRequestsOfAnHour),
+      threshold: 50,
+      minutes: 60,
+      impact: "The few callers of an hour get 5xx for half of their requests or more.",
+    },
+    RequestsRefused: {
+      metric: shareOf(api.metricClientError(), "percent of requests with 4xx")(minRequests),
+      threshold: 50,
+      periods: allOfThree,
+      impact:
+        "Half of all requests are refused. If the access log has 401, 403 or 429 for many callers, the fault may be " +
+        "ours; 400 and 404, and scanners, count too.",
+    },
+    RequestsThrottled: {
+      metric: serviceMetric(service, gatewayThrottled),
+      threshold: 100,
+      periods: twoOfThree,
+      impact:
+        "Callers get 429 from API Gateway, although they are within their quota: a path, or the account, gets more " +
+        "requests than it lets through.",
     },
     RequestsSlow: {
       metric: api.metricLatency({ statistic: "p95" }),
@@ -152,13 +183,18 @@ function tableAlarms({ functions, tables }: WatchedByName): Record<string, Alarm
   return Object.fromEntries([...lines, ...ofIndexes]);
 }
 
-/** A key is replaced after 30 days; the rest is time for Secrets Manager to repeat a failed rotation. */
-const maxKeyAgeDays = 45;
+/**
+ * A key of the stack is replaced after 30 days; the rest is time for Secrets Manager to repeat a failed rotation. An
+ * operator replaces a key by hand.
+ */
+const maxKeyAgeDays = { ours: 45, operators: 365 };
 
-function loginAlarms({
-  service,
-  rotatesKey,
-}: WatchedByName & { readonly rotatesKey: boolean }): Record<string, AlarmLine> {
+function loginAlarms(
+  { service }: WatchedByName,
+  { signingKeySecretArn, maxSigningKeyAge }: AlarmSettings,
+): Record<string, AlarmLine> {
+  const maxAge =
+    maxSigningKeyAge ?? (signingKeySecretArn === undefined ? maxKeyAgeDays.ours : maxKeyAgeDays.operators);
   return {
     LoginsFailing: {
       metric: serviceMetric(service, "LoginFailures"),
@@ -172,16 +208,12 @@ function loginAlarms({
         "Callers with tokens of one issuer are refused, or soon will be, because its keys cannot be " +
         "fetched. The authorizer's log names the issuer.",
     },
-    ...(rotatesKey
-      ? {
-          SigningKeyOld: {
-            metric: serviceMetric(service, "SigningKeyAgeDays", "max"),
-            threshold: maxKeyAgeDays,
-            minutes: 60,
-            impact: "People who log in get tokens of a key that should have been replaced two weeks ago.",
-          },
-        }
-      : {}),
+    SigningKeyOld: {
+      metric: serviceMetric(service, "SigningKeyAgeDays", "max"),
+      threshold: maxAge,
+      minutes: 60,
+      impact: `People who log in get tokens of a key that is ${maxAge} days old and should have been replaced.`,
+    },
   };
 }
 
@@ -196,7 +228,10 @@ function rotationAlarms({ rotation }: Watched): Record<string, AlarmLine> {
   };
 }
 
-function waitingAlarms({ service }: WatchedByName): Record<string, AlarmLine> {
+/** The share of failed deliveries is computed of at least this many in an hour. */
+const minDeliveries = 20;
+
+function deliveryAlarms({ service }: WatchedByName): Record<string, AlarmLine> {
   return {
     JobsWaiting: {
       metric: serviceMetric(service, "OldestUnstartedJobSeconds", "max"),
@@ -210,24 +245,42 @@ function waitingAlarms({ service }: WatchedByName): Record<string, AlarmLine> {
       impact:
         "Callers have waited almost a day for a delivery; in half an hour it expires, and its sink gets nothing.",
     },
-  };
-}
-
-function deliveryAlarms({ service, queues, workers, sweep }: Watched): Record<string, AlarmLine> {
-  // Only our own failures: a failing sink is for its owner to fix, and the caller sees it in the operation.
-  const JobsNotComputed = FilterPattern.all(
-    FilterPattern.stringValue("$.id", "=", logId("ATTEMPT")),
-    FilterPattern.stringValue("$.outcome", "=", "not computed"),
-  );
-  const notComputed = workers.map((worker) => {
-    const line = {
-      metric: lineCounts(service, [worker], `${worker.node.id}JobsNotComputed`, { JobsNotComputed }),
+    SweepStopped: {
+      metric: serviceMetric(service, "OldestUnstartedJobSeconds", "n"),
+      threshold: 0,
+      atMost: true,
+      withoutData: true,
+      periods: allOfThree,
+      impact:
+        "Callers wait for densities whose message was lost, and nothing says how long: the sweep has not run for 15 minutes.",
+    },
+    // Only our own failures: a failing sink is for its owner to fix, and the caller sees it in the operation.
+    JobsNotComputed: {
+      metric: serviceMetric(service, "JobsNotComputed"),
       threshold: 1,
       impact:
         "Callers do not get accepted densities: these could not be computed. See `cause` in the log line.",
-    };
-    return [`${worker.node.id}JobsNotComputed`, line] as const;
-  });
+    },
+    JobsExpired: {
+      metric: serviceMetric(service, "JobsExpired"),
+      threshold: 1,
+      impact: "Callers got neither densities accepted a day ago nor a failure.",
+    },
+    DeliveriesFailing: {
+      metric: shareOf(
+        serviceMetric(service, "FailedDeliveries"),
+        "percent of deliveries that failed",
+      )(minDeliveries),
+      threshold: 50,
+      minutes: 60,
+      impact:
+        "Callers do not get accepted densities: half of the deliveries of an hour have failed. Of many sinks, the fault " +
+        "may be ours; of one alone, it may be that sink.",
+    },
+  };
+}
+
+function queueAlarms({ queues, workers }: Watched): Record<string, AlarmLine> {
   const recursive = workers.map((worker) => {
     const line = {
       metric: worker.metric("RecursiveInvocationsDropped", { statistic: "sum" }),
@@ -237,19 +290,54 @@ function deliveryAlarms({ service, queues, workers, sweep }: Watched): Record<st
     };
     return [`${worker.node.id}Recursive`, line] as const;
   });
-  const JobsExpired = FilterPattern.stringValue("$.id", "=", logId("JOB_EXPIRED"));
   return {
     JobsParked: {
       metric: queues["density-jobs-parked"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
       threshold: 1,
       impact: "Callers get neither accepted densities nor a failure. See `ncs jobs list`.",
     },
-    ...Object.fromEntries([...notComputed, ...recursive]),
-    JobsExpired: {
-      metric: lineCounts(service, [...workers, sweep], "JobsExpired", { JobsExpired }),
-      threshold: 1,
-      impact: "Callers got neither densities accepted a day ago nor a failure.",
-    },
+    ...Object.fromEntries(recursive),
+  };
+}
+
+/** ACM renews a certificate 60 days before its end, if it can. */
+const minCertificateDays = 30;
+
+/** Alarms on what was replaced in time until now. */
+function ageAlarms(
+  { service }: WatchedByName,
+  { domain, maxObservedDayAge }: AlarmSettings,
+): Record<string, AlarmLine> {
+  return {
+    ...(domain === undefined
+      ? {}
+      : {
+          CertificateEnding: {
+            metric: new Metric({
+              namespace: "AWS/CertificateManager",
+              metricName: "DaysToExpiry",
+              statistic: "min",
+              dimensionsMap: { CertificateArn: domain.certificateArn },
+            }),
+            threshold: minCertificateDays,
+            atMost: true,
+            minutes: 24 * 60,
+            impact: `Callers will not reach ${domain.name}: its certificate ends in ${minCertificateDays} days or less.`,
+          },
+        }),
+    ...(maxObservedDayAge === undefined
+      ? {}
+      : {
+          ObservedDayOld: {
+            metric: serviceMetric(service, "ObservedDayAgeDays", "max"),
+            threshold: maxObservedDayAge + 1,
+            withoutData: true,
+            minutes: 60,
+            impact:
+              `Callers get old densities: no day of the last ${maxObservedDayAge} days was imported as observed. ` +
+              "`ncs list densities` says which days are stored.",
+          },
+        }),
   };
 }
 
@@ -268,6 +356,12 @@ const scheduledLimit: FaultLimit = { min: 3, percent: 50 };
 
 /** For a function whose callers cause failures too: how much the share exceeds that of all versions together. */
 const excessLimit: FaultLimit = { min: 50, percent: 30 };
+
+/**
+ * For the authorizer, to which a refused token is a failure. API Gateway keeps its policies for minutes: of 200 requests
+ * a second with 100 tokens, a dozen invocations in five minutes are of the new version.
+ */
+const authorizerLimit: FaultLimit = { min: 10, percent: 40 };
 
 /**
  * The alarms on failures of a function's newest version, which roll back its release. After the release, when all
@@ -290,11 +384,11 @@ export function addFaultAlarms(
       topic,
     });
   // A refused token, and a streamed response that is cut, end the invocation with an error.
-  const ending = () =>
-    alarm("Ending", excessOf(watched), excessLimit, `more executions of ${id} break off than before`);
-  if (id === "authorizer/authorize") return [ending()];
+  const ending = (excess: FaultLimit) =>
+    alarm("Ending", excessOf(watched, excess), excess, `more executions of ${id} break off than before`);
+  if (id === "authorizer/authorize") return [ending(authorizerLimit)];
   if (endpoints.some((one) => one.id === id && "streamed" in one)) {
-    return [ending(), alarm("Crashing", crashesOf(watched, limit), limit, `${id} crashes`)];
+    return [ending(excessLimit), alarm("Crashing", crashesOf(watched, limit), limit, `${id} crashes`)];
   }
   return [alarm("Faults", faultsOf(watched, limit), limit, `executions of ${id} break off or crash`)];
 }
@@ -314,9 +408,9 @@ function ofAlias({ functionName }: ServiceFunction): Record<string, string> {
 }
 
 /** How much the share of invocations that broke off exceeds that of all versions of the alias. */
-function excessOf(watched: ServiceFunction): MathExpression {
+function excessOf(watched: ServiceFunction, { min }: FaultLimit): MathExpression {
   return new MathExpression({
-    expression: `IF(requests >= ${excessLimit.min}, 100 * (failed - usual), 0)`,
+    expression: `IF(requests >= ${min}, 100 * (failed - usual), 0)`,
     usingMetrics: {
       ...invocationsOf(watched),
       usual: new Metric({
@@ -367,19 +461,12 @@ function crashCountOf(watched: ServiceFunction): Metric {
   });
 }
 
-/** Counts the lines of some functions' logs that match one of some patterns. */
-function lineCounts(
-  scope: Construct,
-  watched: readonly ServiceFunction[],
-  metricName: string,
-  patterns: Readonly<Record<string, IFilterPattern>>,
-): Metric {
-  const namespace = metricNamespaceOf(scope);
-  for (const { logGroup } of watched) {
-    for (const [id, filterPattern] of Object.entries(patterns)) {
-      const counted = { filterPattern, metricNamespace: namespace, metricName, metricValue: "1" };
-      logGroup.addMetricFilter(id, counted);
-    }
-  }
-  return new Metric({ namespace, metricName, statistic: "sum" });
+/** The average, in percent, of a metric whose values are 0 or 1, of at least so many of them. */
+function shareOf(metric: Metric, label: string): (min: number) => MathExpression {
+  return (min) =>
+    new MathExpression({
+      expression: `IF(events >= ${min}, 100 * share, 0)`,
+      usingMetrics: { share: metric.with({ statistic: "avg" }), events: metric.with({ statistic: "n" }) },
+      label,
+    });
 }

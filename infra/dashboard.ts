@@ -10,7 +10,7 @@ import type { Construct } from "constructs";
 import { metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import type { Watched } from "./alarms.ts";
-import { metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
+import { gatewayThrottled, metricNamespaceOf, serviceMetric, throttled } from "./metrics.ts";
 
 /** A metric with a dimension: one line for each value that occurred in the last two weeks. */
 function split(
@@ -50,6 +50,7 @@ export function addDashboard(scope: Construct, { api, functions, tables, queues 
           "API errors",
           api.metricClientError({ statistic: "sum", label: "4xx" }),
           api.metricServerError({ statistic: "sum", label: "5xx" }),
+          serviceMetric(scope, gatewayThrottled).with({ label: "429 of API Gateway" }),
         ),
         graph(
           "Lambda executions in the account",
@@ -76,9 +77,16 @@ export function addDashboard(scope: Construct, { api, functions, tables, queues 
           serviceMetric(scope, "LoginFailures"),
           serviceMetric(scope, "IssuerKeysUnreachable"),
           serviceMetric(scope, "QuotaNotCounted"),
+          serviceMetric(scope, "FailedDeliveries"),
+          serviceMetric(scope, "JobsNotComputed"),
+          serviceMetric(scope, "JobsExpired"),
           split(scope, "Crashes"),
         ),
-        graph("Age of the signing key in days", serviceMetric(scope, "SigningKeyAgeDays", "max")),
+        graph(
+          "Age of signing key and densities in days",
+          serviceMetric(scope, "SigningKeyAgeDays", "max"),
+          serviceMetric(scope, "ObservedDayAgeDays", "max"),
+        ),
       ],
     ],
   });

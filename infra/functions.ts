@@ -278,7 +278,13 @@ export const functionRecords: Readonly<
     constructId: "PopulationDensitySweep",
     handler: "functions/population-density/delivery/sweep.ts",
     releaseRole: 4,
-    tables: { "density-jobs": ["GetItem", "UpdateItem"], "density-callers": ["UpdateItem"] },
+    tables: {
+      densities: ["GetItem"],
+      "density-jobs": ["GetItem", "UpdateItem"],
+      "density-callers": ["UpdateItem"],
+    },
+    // The item that says which day was observed last.
+    partitions: { densities: ["data-set"] },
     indexes: { "density-jobs": ["pending-by-shard"] },
     queues: { "density-jobs": ["SendMessage"] },
     everyMinutes: 1,

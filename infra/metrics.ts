@@ -16,8 +16,15 @@ export type Undivided = {
   [Name in MetricName]: (typeof metrics)[Name] extends undefined ? Name : never;
 }[MetricName];
 
+/** What is counted in the access log: the requests that API Gateway has throttled, which its own metrics call 4xx. */
+export const gatewayThrottled = "RequestsThrottled";
+
 /** A statistic of a metric of the service: the sum unless another is given. */
-export function serviceMetric(scope: Construct, metricName: Undivided, statistic = "sum"): Metric {
+export function serviceMetric(
+  scope: Construct,
+  metricName: Undivided | typeof gatewayThrottled,
+  statistic = "sum",
+): Metric {
   return new Metric({ namespace: metricNamespaceOf(scope), metricName, statistic });
 }
 

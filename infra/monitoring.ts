@@ -19,11 +19,9 @@ export class MonitoringStack extends Stack {
     const { settings, watched, ...others } = props;
     super(scope, id, others);
     const topic = alarmTopicOf(this, settings);
-    const { allAlarms } = settings;
-    const rotatesKey = settings.signingKeySecretArn === undefined;
-    addServiceAlarms(this, { ...watched, rotatesKey, everyTable: allAlarms }, topic);
+    addServiceAlarms(this, watched, settings, topic);
     if (!stages[settings.stage].objectives) return;
-    if (allAlarms) addObjectives(this, watched, topic);
+    if (settings.allAlarms) addObjectives(this, watched, topic);
     addTrafficAlarm(this, watched, topic);
   }
 }

@@ -54,6 +54,10 @@ export interface Settings {
   readonly traced: boolean;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
+  /** Days after which the latest observed day of densities is too old; without it, none is. */
+  readonly maxObservedDayAge?: number;
+  /** Days after which a signing key is too old, if it is not what alarms take by default. */
+  readonly maxSigningKeyAge?: number;
   /** Whether the objectives and the throttling of each table have alarms too. */
   readonly allAlarms: boolean;
   /**
@@ -235,6 +239,8 @@ function readSettings(
         "-c alarmTopicArn=none to notify nobody",
     );
   }
+  const maxObservedDayAge = count("maxObservedDayAge");
+  const maxSigningKeyAge = count("maxSigningKeyAge");
   const domain = domainOf(
     text(
       "domainName",
@@ -261,6 +267,8 @@ function readSettings(
     throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
+    ...(maxObservedDayAge === undefined ? {} : { maxObservedDayAge }),
+    ...(maxSigningKeyAge === undefined ? {} : { maxSigningKeyAge }),
     allAlarms: text("alarms", /^(?:all|essential)$/, "all or essential") !== "essential",
     tableNames: Object.fromEntries(
       tables.flatMap(({ name }) => {

@@ -104,7 +104,6 @@ export class NetworkCapabilitiesStack extends Stack {
       workers: functionNames
         .filter((name) => functionRecords[name].consumes !== undefined)
         .map((name) => functions[name]),
-      sweep: functions["population-density/sweep"],
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
     addResourceAlarms(alarms, watched, topic);

@@ -5,10 +5,13 @@ import {
   type CfnStage,
   EndpointType,
   LogGroupLogDestination,
+  ResponseType,
   RestApi,
   SecurityPolicy,
 } from "aws-cdk-lib/aws-apigateway";
+import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { gatewayThrottled, metricNamespaceOf } from "../metrics.ts";
 import type { StageTraits, Throttling } from "../stage.ts";
 import type { StageThrottling } from "../throttling.ts";
 import { addGatewayResponses } from "./gateway-responses.ts";
@@ -61,6 +64,16 @@ export class ServiceApi extends RestApi {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     const { traits, throttling, traced, awsHostIsOpen, corsOrigins, gatewayMayLog } = props;
     const accessLog = new ServiceLog(scope, `${id}AccessLog`, traits);
+    accessLog.addMetricFilter("Throttled", {
+      filterPattern: FilterPattern.stringValue(
+        `$.${"gatewayError" satisfies keyof typeof accessLogLine}`,
+        "=",
+        ResponseType.THROTTLED.responseType,
+      ),
+      metricNamespace: metricNamespaceOf(scope),
+      metricName: gatewayThrottled,
+      metricValue: "1",
+    });
     super(scope, id, {
       // A dimension of API Gateway's metrics, so it must differ between stages.
       restApiName: Stack.of(scope).stackName,

@@ -20,8 +20,14 @@ export const metrics = {
   DensitySlots: undefined,
   /** Jobs that ended. */
   Deliveries: "outcome",
+  /** 0 for each delivery that its sink accepted or refused, 1 for each that failed; none for a cancelled one. */
+  FailedDeliveries: undefined,
+  /** Jobs that ended with nothing at their sinks, a day after their requests. */
+  JobsExpired: undefined,
   /** Attempts to deliver, with any result. */
   Attempts: undefined,
+  /** Attempts for which the answer could not be computed. */
+  JobsNotComputed: undefined,
   /**
    * How long jobs waited for a worker that made their first attempt, without jobs that their own caller's or host's
    * uploads held back.
@@ -31,6 +37,8 @@ export const metrics = {
   OldestJobSeconds: undefined,
   /** The longest that a job without an attempt has been waiting for a worker, measured every minute. */
   OldestUnstartedJobSeconds: undefined,
+  /** Days since the latest observed day of densities, measured every minute where there is one. */
+  ObservedDayAgeDays: undefined,
   /** Days since the stack's own signing key was created, measured at logins. */
   SigningKeyAgeDays: undefined,
   /** Logins with a wrong address or password, or refused after too many such logins. */

@@ -13,6 +13,8 @@ export const everySetting = {
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",
+  maxObservedDayAge: "2",
+  maxSigningKeyAge: "90",
   maxWorkers: "40",
   RATE_LIMIT_PER_MINUTE: "600",
   release: "at-once",

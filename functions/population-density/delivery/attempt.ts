@@ -128,6 +128,7 @@ export class Attempt {
     };
     log("ATTEMPT", { operationId, correlator, attempts, outcome, ...details }, [
       { metric: "Attempts" },
+      ...(outcome === "not computed" ? [{ metric: "JobsNotComputed" } as const] : []),
       ...firstAttempt(job),
     ]);
     const lastAttempt = { ...job.lastAttempt, outcome, status };

@@ -31,6 +31,12 @@ export function reportEnd(
   { log }: Pick<Ports, "log">,
 ): void {
   const entry = outcome === "failed" ? "JOB_FAILED" : "JOB_ENDED";
-  log(entry, { operationId, correlator, outcome, reason }, [{ metric: "Deliveries", outcome }]);
-  if (reason === "expired") log("JOB_EXPIRED", { operationId, correlator });
+  log(entry, { operationId, correlator, outcome, reason }, [
+    { metric: "Deliveries", outcome },
+    // What its caller has stopped says nothing about sinks.
+    ...(outcome === "cancelled"
+      ? []
+      : [{ metric: "FailedDeliveries", value: outcome === "failed" ? 1 : 0 } as const]),
+  ]);
+  if (reason === "expired") log("JOB_EXPIRED", { operationId, correlator }, [{ metric: "JobsExpired" }]);
 }

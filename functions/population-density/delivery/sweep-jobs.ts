@@ -7,6 +7,8 @@ import { workerWaitMilliseconds } from "./waits.ts";
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;
 
+const dayMilliseconds = 86_400_000;
+
 /**
  * How many jobs are read to find the one that has waited longest for a worker: the index does not say, as an index of a
  * table in use cannot get a further attribute. The next one is then taken to have waited since its request.
@@ -15,11 +17,13 @@ const maxReads = 100;
 
 type SweepPorts = Pick<Ports, "jobs" | "clock" | "newId" | "log" | "writeMetrics"> & {
   readonly queues: Pick<Ports["queues"], "send">;
+  /** The latest observed day of densities, such as `2026-11-21`; undefined if none is stored. */
+  readonly newestObservedDay: (signal: AbortSignal) => Promise<string | undefined>;
 };
 
 /**
  * Processes the pending jobs: sends a message for those without one, ends those whose day is over, and measures the age
- * of the oldest. The next sweep retries what fails.
+ * of the oldest. Then it measures the age of the densities. The next sweep retries what fails.
  */
 export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<void> {
   const now = ports.clock.now();
@@ -37,6 +41,16 @@ export async function sweep(ports: SweepPorts, signal: AbortSignal): Promise<voi
     if (deadlineOf({ requestedAt: now - ageOf(entry) }) <= now) await expire(entry, ports, signal);
     else if (isWithoutMessage(entry) && ageOf(entry) >= minAgeMilliseconds) await queue(entry, ports, signal);
   }
+  await measureObservedDay(now, ports, signal);
+}
+
+async function measureObservedDay(now: number, ports: SweepPorts, signal: AbortSignal): Promise<void> {
+  await logFailure(ports, async () => {
+    const newest = await ports.newestObservedDay(signal);
+    if (newest === undefined) return;
+    const value = Math.floor((now - Date.parse(newest)) / dayMilliseconds);
+    ports.writeMetrics([{ metric: "ObservedDayAgeDays", value }]);
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { currentDataSet } from "../tiles/data-set-store.ts";
 import { jobStore } from "./job-store.ts";
 import { send, sharedPorts } from "./service-ports.ts";
 import { sweep } from "./sweep-jobs.ts";
@@ -11,5 +12,7 @@ export async function handler(
   invocation: { readonly getRemainingTimeInMillis: () => number },
 ): Promise<void> {
   const milliseconds = Math.max(0, invocation.getRemainingTimeInMillis() - reserveMilliseconds);
-  await sweep({ ...sharedPorts, jobs: jobStore, queues: { send } }, AbortSignal.timeout(milliseconds));
+  const newestObservedDay = async () => (await currentDataSet())?.newestDay;
+  const ports = { ...sharedPorts, jobs: jobStore, queues: { send }, newestObservedDay };
+  await sweep(ports, AbortSignal.timeout(milliseconds));
 }

@@ -20,6 +20,7 @@ async function sweepOf(
     signal = new AbortController().signal,
     send = () => {},
     time = () => now,
+    newestObservedDay = async (): Promise<string | undefined> => undefined,
   } = {},
 ) {
   const sent: string[] = [];
@@ -39,6 +40,7 @@ async function sweepOf(
         },
       },
       clock: { now: time, deadline: () => signal, pause: async () => {} },
+      newestObservedDay,
       newId: () => crypto.randomUUID(),
       log: (event) => void logged.push(event),
       writeMetrics: (counts) => {
@@ -134,4 +136,23 @@ test("the sweep does not expire a job that has ended before the index shows it",
 
   expect(logged).toEqual([]);
   expect(memory.read(stale.operationId)).toEqual(stale);
+});
+
+test("the sweep measures how many days ago the latest observed day of densities was, where there is one", async () => {
+  const measuredOf = async (day: string | undefined) =>
+    (await sweepOf(new MemoryJobs(), { newestObservedDay: async () => day })).measured;
+
+  expect(await measuredOf("2026-11-19")).toMatchObject({ ObservedDayAgeDays: 3 });
+  expect(await measuredOf(undefined)).not.toHaveProperty("ObservedDayAgeDays");
+});
+
+test("the sweep handles its jobs while the densities cannot be read", async () => {
+  const memory = new MemoryJobs();
+  const unsent = jobOf(minute);
+  memory.store(unsent, undefined);
+  const { sent, logged } = await sweepOf(memory, {
+    newestObservedDay: () => Promise.reject(new Unavailable("DynamoDB", "throttled")),
+  });
+  expect(sent).toEqual([unsent.operationId]);
+  expect(logged).toEqual(["DEPENDENCY_FAILED"]);
 });

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 };
 
 /** Jobs in memory, and a worker whose sinks answer all attempts alike. */
-function aWorker(sent: SendResult, { before = (_call: string) => {} } = {}) {
+function aWorker(sent: SendResult | Error, { before = (_call: string) => {} } = {}) {
   const [jobs, permits] = [new MemoryJobs(), new MemoryPermits()];
   const measured: Count[] = [];
   const stores = portsOf(jobs, permits, async (name, run) => {
@@ -24,7 +24,13 @@ function aWorker(sent: SendResult, { before = (_call: string) => {} } = {}) {
   });
   const ports: WorkerPorts = {
     ...stores,
-    sinks: { post: async () => sent, hostOf: () => "host" },
+    sinks: {
+      post: async () => {
+        if (sent instanceof Error) throw sent;
+        return sent;
+      },
+      hostOf: () => "host",
+    },
     clock: { now: () => now, deadline: () => signal, pause: async () => {} },
     random: () => 0.5,
     newId: () => crypto.randomUUID(),
@@ -120,3 +126,28 @@ test.each([
     expect(late.jobs.read(job.operationId)).toEqual(changed);
   },
 );
+
+test("an attempt whose answer cannot be computed is counted, at any level of the log", async () => {
+  const { measured, store, work } = aWorker(new TypeError("no tile"));
+  await work(store());
+  expect(measured).toContainEqual({ metric: "JobsNotComputed" });
+});
+
+test.each([
+  ["delivered", delivered, [0]],
+  ["refused", { outcome: "refused", status: 410, sentWhole: true, bytes: 1 } as const, [0]],
+  ["failed", { outcome: "failed", status: 503, sentWhole: true, bytes: 1 } as const, [1]],
+])(
+  "a delivery that is %s at its last attempt is measured once, as a failure or none",
+  async (_, sent, values) => {
+    const { measured, store, work } = aWorker(sent);
+    await work(store({ attempts: 4, startedAt: now - 1 }));
+    expect(measured.flatMap((one) => (one.metric === "FailedDeliveries" ? [one.value] : []))).toEqual(values);
+  },
+);
+
+test("a delivery that failed and is tried again is not measured as one that has ended", async () => {
+  const { measured, store, work } = aWorker({ outcome: "failed", status: 503, sentWhole: true, bytes: 1 });
+  await work(store());
+  expect(measured.map(({ metric }) => metric)).not.toContain("FailedDeliveries");
+});

@@ -158,7 +158,10 @@ class Model {
   }
 
   #sweep(): void {
-    this.#processes.start(10_000, (actor) => sweep(this.#ports(actor), new AbortController().signal));
+    const newestObservedDay = async () => undefined;
+    this.#processes.start(10_000, (actor) =>
+      sweep({ ...this.#ports(actor), newestObservedDay }, new AbortController().signal),
+    );
   }
 
   /** Gives visible messages to workers that are free, in any order. */
