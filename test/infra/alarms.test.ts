@@ -4,6 +4,7 @@ import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { retryDelay } from "../../functions/population-density/delivery/rules.ts";
 import { stackNames } from "../../infra/stack-names.ts";
+import { logEntries } from "../../shared/aws/log.ts";
 import { metrics } from "../../shared/aws/metrics.ts";
 import { configuration } from "../../shared/environment.ts";
 import { assumptions } from "../../tools/cli/cost-rules.ts";
@@ -85,6 +86,12 @@ test.each(eachStage)(
     ).toEqual([]);
   },
 );
+
+test.each(eachStage)("LOG_LEVEL leaves out no line that an alarm of %s counts", (_, from) => {
+  const patterns = countedIn(from).map(({ FilterPattern }) => FilterPattern);
+  const mayBeLeftOut = Object.values(logEntries).filter(({ level }) => level !== "error");
+  expect(patterns.filter((pattern) => mayBeLeftOut.some(({ id }) => pattern.includes(id)))).toEqual([]);
+});
 
 const alarms = alarmsIn(template);
 
