@@ -1,4 +1,4 @@
-import { Aws, Lazy } from "aws-cdk-lib";
+import { Lazy, Stack } from "aws-cdk-lib";
 import {
   type AddToPrincipalPolicyResult,
   type CfnRole,
@@ -24,7 +24,7 @@ export class ServiceRole extends Role {
 
   /** @param service that assumes it, such as `lambda.amazonaws.com`. */
   constructor(scope: Construct, id: string, service: string) {
-    const ofThisAccount = { conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } } };
+    const ofThisAccount = { conditions: { StringEquals: { "aws:SourceAccount": Stack.of(scope).account } } };
     const assumedBy = new ServicePrincipal(service, namesNoAccount.includes(service) ? {} : ofThisAccount);
     super(scope, id, { assumedBy });
     const policies = () => [{ policyName: "Rights", policyDocument: this.#rights }];

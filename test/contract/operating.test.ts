@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import * as z from "zod";
 import { settingNames } from "../../infra/settings.ts";
 import { configuration } from "../../shared/environment.ts";
-import { deployed, resourcesOf } from "../infra/template.ts";
 
 const pageOf = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");
 
@@ -15,24 +13,8 @@ async function namesUnder(name: string, head: string): Promise<string[]> {
     .split("\n")
     .slice(2)
     .map((row) => row.split(" | ")[0] ?? "");
-  return firstCells.flatMap((cell) => [...cell.matchAll(/`(…?[\w.<>]+)`/g)].map(([, name = ""]) => name));
+  return firstCells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)`/g)].map(([, name = ""]) => name));
 }
-
-test("docs/alarms.md has a row for every alarm, and for no other", async () => {
-  const described = z.object({ AlarmDescription: z.string() });
-  const alarms = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"]
-    .flatMap((type) => resourcesOf(type, described, deployed))
-    .filter(({ properties }) => !properties.AlarmDescription.endsWith("A part of another alarm."))
-    .map(({ logicalId }) => logicalId.slice(0, -8));
-  const rows = await namesUnder("alarms.md", "Alarm");
-  // `…Ending` stands for all that end so.
-  const rowOf = (alarm: string) =>
-    rows.find((row) => (row.startsWith("…") ? alarm.endsWith(row.slice(1)) : row === alarm));
-
-  expect(alarms.filter((alarm) => rowOf(alarm) === undefined)).toEqual([]);
-  const used = new Set(alarms.map(rowOf));
-  expect(rows.filter((row) => !used.has(row))).toEqual([]);
-});
 
 test("docs/configuration.md has each variable with its default and, of a number, its range", async () => {
   const rows = (await pageOf("configuration.md")).split("\n").filter((line) => line.startsWith("| `"));

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
+import { dataSetKey } from "../../functions/population-density/tiles/data-set-store.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
@@ -331,4 +332,12 @@ test("with tracing=true the API and each of its functions are traced, and each f
   expect(api.properties.TracingEnabled).toBe(true);
   expect(functions.length).toBeGreaterThan(20);
   expect(writing).toEqual(functions);
+});
+
+test("of densities the sweep may read the item alone that says which day was observed last", () => {
+  const { tables, partitions } = functionRecords["population-density/sweep"];
+  expect({ actions: tables?.densities, partitions }).toEqual({
+    actions: ["GetItem"],
+    partitions: { densities: [dataSetKey.tile] },
+  });
 });
