@@ -7,9 +7,9 @@ import type { Caller } from "../caller.ts";
 import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
+import { Counting } from "../quota/counting.ts";
 import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
 import { quotas } from "../quota/table.ts";
-import { tryToCount } from "../quota/try-to-count.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
@@ -45,6 +45,7 @@ interface RequestContext {
   readonly awsRequestId: string | undefined;
   readonly dependencies: DependencyTimes;
   readonly rollbacks: Rollback[];
+  readonly counting: Counting;
   caller?: Caller | undefined;
   /** Settled when the request has been counted for a client whom its handler authenticated. */
   countedFor?: Promise<void>;
@@ -108,6 +109,7 @@ export async function respond<const E extends Endpoint>(
     awsRequestId: invocation.awsRequestId,
     dependencies: new DependencyTimes(),
     rollbacks: [],
+    counting: new Counting(deadline.signal),
   };
   let reply: Reply;
   try {
@@ -192,7 +194,7 @@ async function count(
   context: RequestContext,
   run: (signal: AbortSignal) => Promise<RateLimitResult>,
 ): Promise<void> {
-  const tried = await tryToCount(run, context.signal);
+  const tried = await context.counting.try(run);
   if ("counted" in tried) {
     if (tried.counted.code !== undefined) throw new ApiError(tried.counted.code, tried.counted);
     context.allowance = tried.counted.allowance;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Breaker } from "../../../shared/quota/breaker.ts";
-import { countMilliseconds } from "../../../shared/quota/try-to-count.ts";
+import { countMilliseconds } from "../../../shared/quota/counting.ts";
 import { seeded } from "../../support/random.ts";
 
 /** A breaker whose time passes only when a test says so. */

@@ -163,6 +163,27 @@ test("a kept connection that was reset is replaced once, and connections that ar
   expect(reported().lines).toEqual(["NCS-010 DynamoDB: ECONNRESET", "NCS-011 DynamoDB: ECONNRESET"]);
 });
 
+test("the charge of work has the rest of the time of its request's count, and a quarter at least", async () => {
+  const slowly: RequestListener = (request, response) => {
+    laterMilliseconds += slowMilliseconds;
+    counted(request, response);
+  };
+  vi.stubEnv("DEADLINE_FACTOR", "100");
+  let slowMilliseconds = 12_000;
+  const { ask, answer } = await environmentWith([counted], { units: 5 });
+  await ask(1);
+  answer(slowly);
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  await ask(1);
+  slowMilliseconds = 90_000;
+  await ask(1);
+
+  const limits = timeout.mock.calls.map(([milliseconds]) => milliseconds);
+  expect(limits).toEqual([20_000, expect.any(Number), 20_000, 5_000]);
+  expect(limits[1]).toBeLessThanOrEqual(8_000);
+});
+
 test("work that cannot be charged in time is served, and is charged in one attempt", async () => {
   const { ask, requests } = await environmentWith([counted, unanswered], { units: 5 });
 
