@@ -1,4 +1,4 @@
-import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import { clientDefaults, failureOf, isRetryable } from "../aws/clients.ts";
 import { timed } from "../aws/dependency-times.ts";
 import { resourceName } from "../environment.ts";
@@ -7,11 +7,15 @@ import { type QueueName, queueVariable } from "./queues.ts";
 
 let client: SQSClient | undefined;
 
+/** Loads the SDK for SQS when it is called: most messages are received and deleted by Lambda itself. */
+const sdk = () => import("@aws-sdk/client-sqs");
+
 /**
  * Runs one call on the process's client.
  * @throws {Unavailable} if the queue did not answer; any other error is a bug in this code.
  */
 async function call<Output>(run: (client: SQSClient) => Promise<Output>): Promise<Output> {
+  const { SQSClient } = await sdk();
   // A queue's URL may name a host other than the endpoint on which the embedded server listens.
   client ??= timed(new SQSClient({ ...clientDefaults(), useQueueUrlAsEndpoint: false }), "sqsMilliseconds");
   try {
@@ -33,6 +37,7 @@ export async function sendMessage(
   message: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { SendMessageCommand } = await sdk();
   const command = new SendMessageCommand({
     QueueUrl: resourceName(queueVariable(queue)),
     MessageBody: JSON.stringify(message),
@@ -50,6 +55,7 @@ export async function changeVisibility(
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const { ChangeMessageVisibilityCommand } = await sdk();
   const command = new ChangeMessageVisibilityCommand({
     QueueUrl: resourceName(queueVariable(queue)),
     ReceiptHandle: receiptHandle,
