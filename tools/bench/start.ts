@@ -25,13 +25,17 @@ export const start: Bench = {
     "`import()` in fresh processes, over that of a bundle that contains only `@aws-sdk/client-dynamodb`, imported just",
     "before: the median of the pairs. Shown is the largest of the functions that callers wait for.",
     "",
+    "The worker of deliveries is compared with a plain function: Powertools' logger and parser, and one read of DynamoDB.",
+    "So is the processor time of a new function's first request, which includes its connection unless that was made when",
+    "the function was loaded, as on Lambda.",
+    "",
     "“Processor time” is that of a function on AWS's runtime interface client and the tables of `npm start`, which is given",
     "one event of `events/` after the other. Its limit is what [the costs](limits-and-cost.md#cost) assume.",
   ].join("\n"),
   run: async () => {
     const { path, remove } = temporaryFolder("bench-start-");
     try {
-      return [...(await importRows(path)), ...(await warmRows())];
+      return [...(await importRows(path)), ...(await requestRows(join(path, plain)))];
     } finally {
       remove();
     }
@@ -41,20 +45,26 @@ export const start: Bench = {
 const maxKibibytes = 380;
 const maxImportRatio = 1.6;
 const maxAuthorizerRatio = 1.2;
+const maxPlainRatio = 1;
 const turns = sized(21, 1);
 /** They fill the file system's cache and are dropped. */
 const firstTurns = sized(1, 0);
 
 const kibibytes = inUnit("KiB", 1);
 const authorizer = "authorizer/authorize" satisfies FunctionId;
+const worker = "population-density/deliver" satisfies FunctionId;
+/** The folder of the bundle of `programs/plain-function.ts`. */
+const plain = "plain";
 const called = functionIds.filter((id) => endpoints.some((endpoint) => endpoint.id === id));
 const others = functionIds.filter((id) => id !== authorizer && !called.includes(id));
 
 async function importRows(folder: string): Promise<Row[]> {
   const { metafile } = await bundle(pathOf("baseline.ts"), join(folder, "baseline"));
+  await bundle(pathOf("plain-function.ts"), join(folder, plain));
   const built = await buildFunctions(folder);
   const read = new Map(functionIds.map((id, index) => [id, eagerKibibytes(built[index]?.metafile)]));
   const { ratios, baseline } = await importInTurns(folder);
+  const workerOverPlain = await importOverPlain(folder, worker);
   const [largest, slowest] = [largestOf(called, read), largestOf(called, ratios)];
   const [otherLargest, otherSlowest] = [largestOf(others, read), largestOf(others, ratios)];
   return [
@@ -68,6 +78,7 @@ async function importRows(folder: string): Promise<Row[]> {
       maxAuthorizerRatio,
       times,
     ),
+    atMost(`import over a plain function's: ${worker}`, workerOverPlain, maxPlainRatio, times),
     shown(`read eagerly, nobody waits: ${otherLargest.id}`, kibibytes(otherLargest.value)),
     shown(`import over baseline, nobody waits: ${otherSlowest.id}`, times(otherSlowest.value)),
   ];
@@ -116,6 +127,16 @@ async function importInTurns(folder: string) {
   };
 }
 
+async function importOverPlain(folder: string, id: FunctionId): Promise<number> {
+  const ratios: number[] = [];
+  for (let turn = -firstTurns; turn < turns; turn++) {
+    const comparison = await importOnce(join(folder, plain));
+    const measured = await importOnce(join(folder, id));
+    if (turn >= 0) ratios.push(measured / comparison);
+  }
+  return median(ratios);
+}
+
 const run = promisify(execFile);
 
 async function importOnce(folder: string): Promise<number> {
@@ -136,7 +157,7 @@ const measuredRequests = sized(2_000, 5);
 /** Lambda gives a function with this memory one processor. */
 const megabytesOfProcessor = 1_769;
 
-async function warmRows(): Promise<Row[]> {
+async function requestRows(plainBundle: string): Promise<Row[]> {
   return await withAssembly(async (assembly) => {
     const service = await startDemoService({
       assembly,
@@ -148,12 +169,45 @@ async function warmRows(): Promise<Row[]> {
     });
     try {
       const rows: Row[] = [];
+      for (const { event } of requests) rows.push(await firstRow(service, event, plainBundle));
       for (const request of requests) rows.push(await warmRow(service, request));
       return rows;
     } finally {
       await service.close();
     }
   });
+}
+
+/** A log stream as Lambda names it: only there a function reads while it is loaded. */
+const onLambda = { AWS_LAMBDA_LOG_STREAM_NAME: "2026/11/27/[$LATEST]0123456789abcdef" };
+
+async function firstRow(service: LocalService, name: string, plainBundle: string): Promise<Row> {
+  const { functionId, event } = await readEvent(`${eventsFolder}/${name}`);
+  const own = { ...service.environmentOf(logicalIdOf(functionId, service.template)), ...onLambda };
+  const comparison = { ...own, LAMBDA_TASK_ROOT: plainBundle, _HANDLER: "index.handler" };
+  const ratios: number[] = [];
+  for (let turn = -firstTurns; turn < turns; turn++) {
+    const ofPlain = await firstMilliseconds(comparison, event);
+    const measured = await firstMilliseconds(own, event);
+    if (turn >= 0) ratios.push(measured / ofPlain);
+  }
+  const what = `processor time of the first request over a plain function's: ${functionId}`;
+  return atMost(what, median(ratios), maxPlainRatio, times);
+}
+
+async function firstMilliseconds(
+  environment: Readonly<Record<string, string>>,
+  event: unknown,
+): Promise<number> {
+  const client = new RuntimeClient();
+  await client.start(environment);
+  try {
+    const before = await client.cpuMilliseconds();
+    await invoke(client, event, 1);
+    return (await client.cpuMilliseconds()) - before;
+  } finally {
+    await client.close();
+  }
 }
 
 async function warmRow(
