@@ -8,7 +8,7 @@ export const deployedSettings = "NetworkCapabilities::Settings";
 export type KeptSettings = Readonly<Record<string, string>>;
 
 /** Settings of one deployment, which the next one may leave out. */
-const ofOneDeployment = ["release", "restart", "samLocal"];
+const ofOneDeployment = ["release", "restart", "retiredIssuers", "samLocal"];
 
 /** What a later deployment must not forget: the settings that were given, and always the issuer. */
 export function keptSettings({ given, tableNames }: Pick<Settings, "given" | "tableNames">): KeptSettings {

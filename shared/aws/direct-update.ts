@@ -85,7 +85,7 @@ async function post(client: DynamoDBClient, body: string, abortSignal: AbortSign
 
 /**
  * Whether a connection was gone when it was written to, as one that was kept while a function was frozen: DynamoDB has
- * not read the request. A connection that ends without an answer to it has no `syscall`.
+ * almost certainly not read the request. A connection that ends without an answer to it has no `syscall`.
  */
 function isReset(error: unknown): boolean {
   return (

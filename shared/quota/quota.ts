@@ -33,7 +33,7 @@ const usedMinutes = new UsedMinutes();
  * In an open window this takes one conditional write; opening the next window takes a second one, and refusing a request
  * of a minute that this environment knows to be used up takes none. Windows never go back: functions with slightly
  * different clocks count into the later one. Each write is made once: after a lost response the request is not known to
- * be counted, and counts once or not at all.
+ * be counted.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
  * @throws {Unavailable} if it is unknown whether the request was counted.
  */

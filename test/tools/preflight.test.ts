@@ -293,9 +293,14 @@ test.each(deployedSettings)(
   },
 );
 
-test("the template keeps every setting that was given but release, restart and samLocal, and always the issuer", () => {
-  const given = { waf: "true", release: "at-once", restart: "2026-11-27", "tables.profiles": "restored,old" };
-  expect(keptSettings(settingsOf({ stage: "dev", samLocal: true, ...given }))).toEqual({
+test("the template keeps every setting that was given but those of one deployment, and always the issuer", () => {
+  const given = { waf: "true", "tables.profiles": "restored,old" };
+  const once = {
+    release: "at-once",
+    restart: "2026-11-27",
+    retiredIssuers: "https://login.operator.example",
+  };
+  expect(keptSettings(settingsOf({ stage: "dev", samLocal: true, ...once, ...given }))).toEqual({
     ...undeployedSettings,
     TOKEN_ISSUER: "https://network-capabilities.example",
     "tables.profiles": "restored",
