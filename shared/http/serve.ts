@@ -7,8 +7,14 @@ import type { Caller } from "../caller.ts";
 import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, Unavailable } from "../errors.ts";
 import { hashed } from "../hash.ts";
-import { Counting } from "../quota/counting.ts";
-import { countRequest, countWork, type RateLimitResult, uncountWork } from "../quota/quota.ts";
+import { Counting, noteUnanswered } from "../quota/counting.ts";
+import {
+  countRequest,
+  countWork,
+  type RateLimitResult,
+  refusalWithoutCount,
+  uncountWork,
+} from "../quota/quota.ts";
 import { quotas } from "../quota/table.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
@@ -55,7 +61,7 @@ interface RequestContext {
 
 let cold = true;
 
-await warmUp(quotas, { caller: "-" });
+if (!(await warmUp(quotas, { caller: "-" }))) noteUnanswered();
 
 /** Creates the Lambda handler of an endpoint whose response is not streamed. */
 export function serve<const E extends Endpoint & { readonly streamed?: never }>(
@@ -96,8 +102,8 @@ export async function respond<const E extends Endpoint>(
   invocation: Invocation,
 ): Promise<Responding> {
   const started = performance.now();
-  const deadline = startDeadline(invocation);
   const incoming = incomingRequest(event);
+  const deadline = startDeadline(invocation);
   const endpoint = endpointAt(declared, incoming.resource);
   const context: RequestContext = {
     endpoint,
@@ -162,8 +168,14 @@ function withAllowance(reply: Reply, allowance: Allowance | undefined): Reply {
 
 /** Counts a request against its caller's limits. */
 async function checkQuota(context: RequestContext): Promise<void> {
-  const { caller, now } = context;
-  if (caller !== undefined) await count(context, (signal) => countRequest(caller.client, now, signal));
+  if (context.caller !== undefined) await countFor(context, context.caller.client);
+}
+
+async function countFor(context: RequestContext, client: string): Promise<void> {
+  const { now } = context;
+  const refusal = refusalWithoutCount(client, now);
+  if (refusal !== undefined) throw new ApiError(refusal.code, refusal);
+  await count(context, (signal) => countRequest(client, now, signal));
 }
 
 /**

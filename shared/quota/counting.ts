@@ -5,7 +5,7 @@ import { Unavailable } from "../errors.ts";
 import { Breaker } from "./breaker.ts";
 import type { RateLimitResult } from "./quota.ts";
 
-/** How long the writes of a request's counts may take; longer before DynamoDB has answered: they make the connection. */
+/** How long the writes of a request's counts may take; longer for an environment's first, which makes the connection. */
 export const countMilliseconds = 200;
 
 /** What a later count of a request has at least, although those before have taken the time. */
@@ -20,6 +20,15 @@ export interface NotCounted {
 }
 
 const breaker = new Breaker(() => performance.now(), Math.random);
+
+/** Whether this environment has begun a count, or has found before that DynamoDB does not answer. */
+let hasTried = false;
+
+/** Notes that DynamoDB did not answer while the function was loaded, so that no count waits for the connection. */
+export function noteUnanswered(): void {
+  hasTried = true;
+  breaker.end(false);
+}
 
 /**
  * Counts one request, in a fifth of a second or not at all: it is served although it is not counted, and must hardly wait
@@ -39,7 +48,8 @@ export class Counting {
     count: (signal: AbortSignal) => Promise<RateLimitResult>,
   ): Promise<{ readonly counted: RateLimitResult } | NotCounted> {
     if (!breaker.begin()) return {};
-    const isLimited = hasAnswered();
+    const isLimited = hasTried || hasAnswered();
+    hasTried = true;
     const started = performance.now();
     try {
       const counted = await count(isLimited ? this.#inTime() : this.#signal);

@@ -28,12 +28,25 @@ const attempts = 4;
 const usedMinutes = new UsedMinutes();
 
 /**
+ * The refusal of a request that needs no call: of a limit of 0, or of a minute that this environment knows to be used up.
+ * It says nothing of the table, so it is asked for before counting, whether or not the table answers.
+ */
+export function refusalWithoutCount(client: string, now: Date): LimitExceeded | undefined {
+  const rate = setting("RATE_LIMIT_PER_MINUTE");
+  const quota = setting("DAILY_QUOTA");
+  const limits = { rate, quota, now };
+  if (quota === 0) return overQuota(limits);
+  const minute = Math.floor(now.getTime() / minuteMilliseconds);
+  return rate === 0 || usedMinutes.has(hashed(client), minute, rate) ? overRate(limits) : undefined;
+}
+
+/**
  * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
- * In an open window this takes one conditional write; opening the next window takes a second one, and refusing a request
- * of a minute that this environment knows to be used up takes none. Windows never go back: functions with slightly
+ * In an open window this takes one conditional write; opening the next window takes a second one. Windows never go back: functions with slightly
  * different clocks count into the later one. Each write is made once: after a lost response the request is not known to
  * be counted.
+ * @param client one for whom `refusalWithoutCount` has none.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
  * @throws {Unavailable} if it is unknown whether the request was counted.
  */
@@ -48,8 +61,6 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
     updateOrFindOnce(quotas, key, { update, condition, names, values }, counts, signal);
   const limits = { rate, quota, now };
 
-  if (quota === 0) return overQuota(limits);
-  if (rate === 0 || usedMinutes.has(key.caller, minute, rate)) return overRate(limits);
   for (let attempt = 0; attempt < attempts; attempt++) {
     const counted = await write(
       "SET dayCount = dayCount + :one, minuteCount = minuteCount + :one",

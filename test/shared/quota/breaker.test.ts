@@ -79,16 +79,24 @@ const requestsPerSecond = 2_000;
 
 /**
  * Concurrent executions at each request, in an outage of the counter that begins with the first of them. A request goes
- * to the environment that became idle last, or to a new one; Lambda's time to make one is not modelled, nor that before
- * a connection: new ones have been warmed up. The handler runs after the count, as that of densities does.
+ * to the environment that became idle last, or to a new one; Lambda's time to make one is not modelled. The handler runs
+ * after the count, as that of densities does.
+ * @param loadMilliseconds how long a new environment waits for DynamoDB while it is loaded, in vain: its first
+ * unanswered call. Without it, new ones were connected before.
  */
 function executionsOf(
   seconds: number,
   waitMilliseconds: number,
   counting: (clock: () => number) => Counting,
+  loadMilliseconds = 0,
 ): { readonly at: number; readonly executions: number }[] {
   let now = 0;
-  const environments: Environment[] = [];
+  const environment = () => ({ counting: counting(() => now), busyUntil: 0, isCounting: false });
+  // As many as serve these requests while the counter answers.
+  const environments: Environment[] = Array.from(
+    { length: (requestsPerSecond * requestMilliseconds) / 1_000 },
+    environment,
+  );
   const seen: { at: number; executions: number }[] = [];
   for (let request = 0; request < seconds * requestsPerSecond; request++) {
     const at = (request * 1_000) / requestsPerSecond;
@@ -105,12 +113,15 @@ function executionsOf(
       if (idle === undefined || one.busyUntil > idle.busyUntil) idle = one;
     }
     now = at;
+    const isNew = idle === undefined;
     if (idle === undefined) {
-      idle = { counting: counting(() => now), busyUntil: 0, isCounting: false };
+      idle = environment();
       environments.push(idle);
+      if (loadMilliseconds > 0) idle.counting.end(false);
     }
     idle.isCounting = idle.counting.begin();
-    idle.busyUntil = at + requestMilliseconds + (idle.isCounting ? waitMilliseconds : 0);
+    const load = isNew ? loadMilliseconds : 0;
+    idle.busyUntil = at + load + requestMilliseconds + (idle.isCounting ? waitMilliseconds : 0);
     seen.push({ at, executions: busy });
   }
   return seen;
@@ -124,6 +135,14 @@ test("an outage of the counter takes at most 500 executions in its first second 
 
   expect(most(seen.filter(({ at }) => at < 1_000))).toBeLessThanOrEqual(500);
   expect(most(seen.filter(({ at }) => at >= 1_000))).toBeLessThanOrEqual(150);
+});
+
+test("an outage that no new environment can connect in takes at most 1,000 executions in two seconds and 150 later", () => {
+  const random = seeded(20);
+  const seen = executionsOf(6, countMilliseconds, (clock) => new Breaker(clock, random), 1_000);
+
+  expect(most(seen.filter(({ at }) => at < 2_000))).toBeLessThanOrEqual(1_000);
+  expect(most(seen.filter(({ at }) => at >= 2_000))).toBeLessThanOrEqual(150);
 });
 
 test("without a breaker, requests that each wait 3.1 s for the counter take an account's 1,000 executions in a second", () => {

@@ -81,6 +81,12 @@ async function environmentWith(script: readonly RequestListener[], { units = 0 }
       }
       return isCounted;
     },
+    /** Asks as a client, and expects that its minute is used up. */
+    refuse: async (client: string) => {
+      const event = eventOf({ body: "{}", authorizer: authorizerContext({ client }) });
+      const { statusCode } = await handler(event, { getRemainingTimeInMillis: () => 60_000 });
+      expect(statusCode).toBe(429);
+    },
     answer: (next: RequestListener) => {
       answers = [next];
     },
@@ -119,6 +125,7 @@ test("requests are served while counts are not answered: after two nobody is cou
   });
 
   laterMilliseconds += 1_500;
+  vi.stubEnv("DEADLINE_FACTOR", "50");
   answer(counted);
   expect(await ask(3)).toEqual([true, true, true]);
 });
@@ -136,6 +143,36 @@ test("the first count of an environment may take the client's time, as it makes 
 
   expect(await ask(1)).toEqual([false]);
   expect(reported().lines).not.toEqual([`NCS-010 ${inTime}`]);
+});
+
+test("only the first count of an environment takes the client's time", async () => {
+  const { ask, requests } = await environmentWith([unanswered]);
+
+  expect(await ask(4)).toEqual([false, false, false, false]);
+  expect(requests()).toBe(2);
+  expect(reported().lines[1]).toBe(`NCS-011 ${inTime}`);
+});
+
+const usedUp: RequestListener = (_, response) => {
+  const minute = Math.floor(Date.now() / 60_000) + 1;
+  const numbers = { day: Math.floor(minute / 1_440), dayCount: 1, minute, minuteCount: 1_000 };
+  const Item = Object.fromEntries(Object.entries(numbers).map(([name, N]) => [name, { N: String(N) }]));
+  const __type = "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException";
+  response.writeHead(400).end(JSON.stringify({ __type, Item }));
+};
+
+test("a caller whose minute is used up is refused while counts are not answered, which is no answer for others", async () => {
+  const { ask, refuse, requests } = await environmentWith([usedUp, unanswered]);
+  await refuse("greedy");
+
+  const isCounted: (readonly boolean[])[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    isCounted.push(await ask(1));
+    await refuse("greedy");
+  }
+
+  expect(isCounted.flat()).toEqual([false, false, false, false]);
+  expect(requests()).toBe(3);
 });
 
 test.each([
