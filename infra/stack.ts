@@ -82,8 +82,8 @@ export class NetworkCapabilitiesStack extends Stack {
     ) as Record<FunctionId, ServiceFunction>;
     if (isOurs) rotate(this, signingKey, functions[rotation]);
 
-    // Releases wait for alarms on new versions, so no later stack can have them; a nested stack keeps their 33
-    // resources out of this one.
+    // Releases wait for alarms on new versions, so no later stack can have them; a nested stack keeps them
+    // out of this one.
     const alarms = new NestedStack(this, "Alarms", {
       description: "Alarms on functions and queues of the Network Capabilities Service",
     });

@@ -24,7 +24,7 @@ const resourceEvent = z.object({
     AtOnce: z.string(),
     Accepted: accepted,
     /** Issuers whose tokens may be refused from now on. */
-    Retired: z.array(z.string()),
+    Retired: z._default(z.array(z.string()), []),
   }),
   // Releases before this one did not say whose tokens they accept.
   OldResourceProperties: z.optional(

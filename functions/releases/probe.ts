@@ -8,9 +8,8 @@ const probeSeconds = 300;
  * One event that every function of the service understands as its own: a request of API Gateway with a caller, a
  * self-test for the authorizer, a message of SQS, and a step of a rotation that rotates nothing. It names nothing that
  * exists: endpoints find nothing or refuse the empty body, the authorizer loads its keys, and the worker finds no job.
- * The one that creates webhook secrets needs
- * no body: it creates one for the caller `release-check`, which is no client, until that has two. Each of them has then
- * read its configuration, and most their tables.
+ * The one that creates webhook secrets needs no body: it creates one for the caller `release-check`, which is no client,
+ * until that has two. Each of them has then read its configuration, and most their tables.
  * @param scopes that the caller has, separated by spaces.
  */
 export function probeEvent(scopes: string, now: Date): Readonly<Record<string, unknown>> {
@@ -76,7 +75,8 @@ export function faultIn({ functionError, payload }: Invoked): string | undefined
     return typeof errorType === "string" ? errorType : functionError;
   }
   // A streamed response has its status and headers before a separator of zeros.
-  const { statusCode } = objectIn(payload.split("\0", 1)[0] ?? "");
+  const { statusCode, batchItemFailures } = objectIn(payload.split("\0", 1)[0] ?? "");
+  if (Array.isArray(batchItemFailures) && batchItemFailures.length > 0) return "message not handled";
   return typeof statusCode === "number" && statusCode >= 500 ? `status ${statusCode}` : undefined;
 }
 

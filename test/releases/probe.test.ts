@@ -73,6 +73,13 @@ test.each([
     "SyntaxError",
   ],
   ["an end without an error", "Unhandled", "Task timed out", "Unhandled"],
+  [
+    "a worker that could not handle its message",
+    undefined,
+    '{"batchItemFailures":[{"itemIdentifier":"release-check"}]}',
+    "message not handled",
+  ],
+  ["a worker that handled its message", undefined, '{"batchItemFailures":[]}', undefined],
 ])("the check of a release judges %s", (_, functionError, payload, fault) => {
   expect(faultIn({ functionError, payload })).toBe(fault);
 });

@@ -119,6 +119,8 @@ async function beginRebuild(
     if (others.length > 0) continue;
     const stored = await readDayParts(observedDay(date));
     if (stored?.writer === writer) return stored.parts;
+    // An import has taken the day since.
+    if ((stored?.writerUntil ?? 0) > Date.now()) continue;
     if (await takeDay(observedDay(date), writer, Date.now() + milliseconds, stored))
       return stored?.parts ?? [];
   }

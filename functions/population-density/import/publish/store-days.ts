@@ -99,7 +99,9 @@ async function takeSettled(
   let found = checked;
   do {
     const stored = await settledParts(key, day.date, deadline);
-    if (stored?.revision !== found.stored?.revision) found = await checkedDivision(stored, day, storage);
+    // Another import that had the day during the check has changed its tiles since, and not its revision.
+    const isAsChecked = stored?.revision === found.stored?.revision && found.stored?.writer === undefined;
+    if (!isAsChecked) found = await checkedDivision(stored, day, storage);
     const { created } = found.division;
     const beginning = { key, date: day.date, parts: found.parts, revision: stored?.revision, created };
     if (await beginDay(beginning, storage, found.coverages, lease)) return found;
