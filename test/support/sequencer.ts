@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -9,13 +10,23 @@ const service = pathIn(resolve(tests, "support/service.ts"));
 const programs = "node:child_process";
 
 /**
- * Vitest's order, longest or else largest files first, but for this: a run begins with a file that looks at templates,
+ * Seconds of files that take long for their size, as CI measured them: a run without results of an earlier one would
+ * begin some of them last.
+ */
+const durations: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync(resolve(tests, "support/durations.json"), "utf8"),
+);
+const secondsOf = ({ moduleId }: TestSpecification) => durations[pathIn(moduleId)] ?? 0;
+
+/**
+ * Longest files first, and then Vitest's order, by size, but for this: a run begins with a file that looks at templates,
  * for which the shared service is started, and with the files that need no service. While one thread waits for it, the
  * others work.
  */
 export class WithoutServiceFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
+    const bySize = await super.sort(files);
+    const sorted = bySize.toSorted((one, other) => secondsOf(other) - secondsOf(one));
     const imports = await importsOf(sorted.map(({ moduleId }) => moduleId));
     const importing = (module: string) =>
       sorted.filter(({ moduleId }) => imports.get(moduleId)?.has(module) === true);
