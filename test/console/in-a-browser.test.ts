@@ -203,6 +203,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       const before = requests.length;
       await page.click("form.request button.primary");
       await page.waitForURL(/#area=4\.82,45\.74,.*;4\.85,45\.75,/);
+      // The answer to the submission folds the form: not later, while it is filled in again.
+      await page.waitForSelector(".request-fold:not([open])");
       await cellsDrawn(page);
       const asked = requests.slice(before).filter(({ url }) => url.endsWith("/retrieve"));
 
