@@ -68,6 +68,11 @@ describe("the wait before another attempt", () => {
     );
   });
 
+  test("the schedule's wait is shortened or lengthened by 20 % where chance is at its ends", () => {
+    const waits = [0, 0.5, 1].map((random) => retryDelay(1, undefined, "answer", { schedule: [10], random }));
+    expect(waits).toEqual([8, 10, 12].map((seconds) => expect.closeTo(seconds)));
+  });
+
   test("a sink that always asks for 1 s is called for more than 8 h", () => {
     const waits = schedule.map(
       (_, index) => retryDelay(index + 1, 1, "answer", { schedule, random: 0 }) ?? 0,
@@ -177,6 +182,8 @@ describe("the next attempt", () => {
     const tooLate = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds - 1 });
     expect(next(tooLate)).toMatchObject({ outcome: "failed", reason: "expired" });
     expect(deadlineOf(tooLate)).toBeGreaterThan(now);
+    const inTime = aJob({ requestedAt: now - 24 * hour + attemptMilliseconds });
+    expect(next(inTime)).toEqual({ mode: "failure", failureCause: "time over" });
   });
 
   test("a job ends when its token has expired, or will have by the next attempt", () => {

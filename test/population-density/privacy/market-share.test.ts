@@ -22,6 +22,14 @@ describe("people counted by a share of the market", () => {
     );
   });
 
+  test("a further deviation of the counted people widens the range at both ends, by itself divided by the share", () => {
+    const counted = { min: 100, people: 100, max: 100 };
+    const [narrow, wide] = [scaledUp(counted, 0.5), scaledUp(counted, 0.5, 10)];
+    expect(wide.people).toBe(200);
+    expect(wide.max - narrow.max).toBeCloseTo(20);
+    expect(narrow.min - wide.min).toBeCloseTo(20);
+  });
+
   test("people counted by a share of 1 stay as they were counted", () => {
     fc.assert(
       fc.property(range, (counted) => {
