@@ -171,6 +171,7 @@ async function checkQuota(context: RequestContext): Promise<void> {
   if (context.caller !== undefined) await countFor(context, context.caller.client);
 }
 
+/** @throws {ApiError} if a limit of the client is exceeded. */
 async function countFor(context: RequestContext, client: string): Promise<void> {
   const { now } = context;
   const refusal = refusalWithoutCount(client, now);
@@ -244,8 +245,7 @@ async function runHandler<E extends Endpoint>(
     header: incoming.header,
     listHeader: incoming.listHeader,
     quotaChecked,
-    countFor: (client) =>
-      (context.countedFor ??= count(context, (inTime) => countRequest(client, now, inTime))),
+    countFor: (client) => (context.countedFor ??= countFor(context, client)),
     charge: (units) => charge(context, units),
     onFault: (rollback) => rollbacks.push(rollback),
     measure: (count) => counts.push(count),

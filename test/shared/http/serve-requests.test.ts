@@ -178,6 +178,22 @@ describe("the order of checks", () => {
   });
 });
 
+test.each(["0", "1"])(
+  "an endpoint answers 429 to a client whom its handler authenticates, over %s requests a minute",
+  async (limit) => {
+    vi.stubEnv("RATE_LIMIT_PER_MINUTE", limit);
+    const client = crypto.randomUUID();
+    const ask = () =>
+      askOpen({}, async ({ countFor, reply }) => {
+        await countFor(client);
+        return reply(200, { said: "yes" });
+      });
+    for (let request = 0; request < Number(limit); request++) expect((await ask()).statusCode).toBe(200);
+
+    for (const over of [await ask(), await ask()]) expect(codeOf(over)).toBe("TOO_MANY_REQUESTS");
+  },
+);
+
 describe("the caller", () => {
   const contexts: Record<string, unknown> = {
     "no context": undefined,
