@@ -43,9 +43,9 @@ export function refusalWithoutCount(client: string, now: Date): LimitExceeded | 
 /**
  * Counts one request of a caller in the current UTC minute and day, exactly even under concurrency.
  *
- * In an open window this takes one conditional write; opening the next window takes a second one. Windows never go back: functions with slightly
- * different clocks count into the later one. Each write is made once: after a lost response the request is not known to
- * be counted.
+ * In an open window this takes one conditional write; opening the next window takes a second one. Windows never go
+ * back: functions with slightly different clocks count into the later one. Each write is made once: after a lost
+ * response the request is not known to be counted.
  * @param client one for whom `refusalWithoutCount` has none.
  * @returns a result without a code if the request was counted; with a code, nothing was counted.
  * @throws {Unavailable} if it is unknown whether the request was counted.

@@ -1,4 +1,5 @@
 import { logFault } from "../../../shared/aws/log.ts";
+import { dayMilliseconds } from "../../../shared/calendar.ts";
 import { endWithoutAttempt } from "./end-job.ts";
 import { deadlineOf } from "./job.ts";
 import type { PendingEntry, Ports } from "./ports.ts";
@@ -6,8 +7,6 @@ import { workerWaitMilliseconds } from "./waits.ts";
 
 /** The message of a younger job may still be on its way into the queue. */
 const minAgeMilliseconds = 10_000;
-
-const dayMilliseconds = 86_400_000;
 
 /**
  * How many jobs are read to find the one that has waited longest for a worker: the index does not say, as an index of a

@@ -12,7 +12,7 @@ export async function handler(
   invocation: { readonly getRemainingTimeInMillis: () => number },
 ): Promise<void> {
   const milliseconds = Math.max(0, invocation.getRemainingTimeInMillis() - reserveMilliseconds);
-  const newestObservedDay = async () => (await currentDataSet())?.newestDay;
+  const newestObservedDay = async (signal: AbortSignal) => (await currentDataSet(signal))?.newestDay;
   const ports = { ...sharedPorts, jobs: jobStore, queues: { send }, newestObservedDay };
   await sweep(ports, AbortSignal.timeout(milliseconds));
 }

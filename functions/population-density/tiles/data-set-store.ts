@@ -81,8 +81,8 @@ export async function addToDataSet(imported: ImportedData): Promise<void> {
 const maxAttempts = 20;
 
 /** As it is now, for imports and operators; undefined before the first import. */
-export function currentDataSet(): Promise<DataSet | undefined> {
-  return getItem(table, dataSetKey, inTime());
+export function currentDataSet(signal = inTime()): Promise<DataSet | undefined> {
+  return getItem(table, dataSetKey, signal);
 }
 
 /**
