@@ -108,7 +108,7 @@ test.each([...endpoints, ...protocolEndpoints].map(({ id }) => id))(
   60_000,
 );
 
-test("the sweep reads the index of pending jobs, as its role permits, and asks for nothing else that it does not", async () => {
+test("the sweep queries the index of pending jobs, and makes no call to DynamoDB that its role refuses", async () => {
   const id = "population-density/sweep" satisfies FunctionId;
   const before = database.calls.length;
   await service.invoke(

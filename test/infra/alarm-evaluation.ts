@@ -4,7 +4,7 @@
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
  */
 import * as z from "zod";
-import { resourcesOf, type Template, textOf } from "./template.ts";
+import { metricStatistic, resourcesOf, type Template, textOf } from "./template.ts";
 
 /** A metric of an alarm; the values of its dimensions are as the template has them. */
 export interface WatchedMetric {
@@ -22,16 +22,6 @@ export interface Values {
 /** The values that a metric gets in a minute, by the minute's number. */
 export type Series = (metric: WatchedMetric, minute: number) => readonly Values[];
 
-const metricStat = z.object({
-  Metric: z.object({
-    Namespace: z.string(),
-    MetricName: z.string(),
-    Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).default([]),
-  }),
-  Period: z.number(),
-  Stat: z.string(),
-});
-
 const alarm = z.object({
   ComparisonOperator: z.enum([
     "GreaterThanOrEqualToThreshold",
@@ -45,7 +35,7 @@ const alarm = z.object({
   TreatMissingData: z.enum(["breaching", "notBreaching"]),
   MetricName: z.string().optional(),
   Namespace: z.string().optional(),
-  Dimensions: metricStat.shape.Metric.shape.Dimensions,
+  Dimensions: metricStatistic.shape.Metric.shape.Dimensions,
   ExtendedStatistic: z.string().optional(),
   Period: z.number().optional(),
   Statistic: z.string().optional(),
@@ -54,7 +44,7 @@ const alarm = z.object({
       z.object({
         Id: z.string(),
         Expression: z.string().optional(),
-        MetricStat: metricStat.optional(),
+        MetricStat: metricStatistic.optional(),
         ReturnData: z.boolean().default(true),
       }),
     )
@@ -163,7 +153,7 @@ function metricOf({
   MetricName,
   Namespace,
   Dimensions,
-}: z.output<typeof metricStat>["Metric"]): WatchedMetric {
+}: z.output<typeof metricStatistic>["Metric"]): WatchedMetric {
   const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, textOf(Value)]));
   return { namespace: textOf(Namespace), name: MetricName, dimensions };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { policiesOf } from "../../tools/cli/grants.ts";
-import { type Template, textOf } from "./template.ts";
+import { metricStatistic, type Template, textOf } from "./template.ts";
 
 type Properties = Template["Resources"][string]["Properties"];
 
@@ -8,20 +8,10 @@ const alarmsOf = z.object({ Alarms: z.array(z.unknown()).default([]) });
 
 const environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
 
-const statistic = z.object({
-  Metric: z.object({
-    Namespace: z.string(),
-    MetricName: z.string(),
-    Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).default([]),
-  }),
-  Period: z.number(),
-  Stat: z.string(),
-});
-
 const metric = z.object({
   Expression: z.string().optional(),
   Id: z.string(),
-  MetricStat: statistic.optional(),
+  MetricStat: metricStatistic.optional(),
 });
 
 /** What a person reviews of a resource, by its type; a resource of another type is left out. */

@@ -293,7 +293,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     expect([...new Set(actions)]).toEqual(["dynamodb:PartiQLInsert"]);
   });
 
-  test(`no function of ${stage} is traced, and neither is its API, unless tracing is set`, () => {
+  test(`X-Ray traces neither functions nor API of ${stage} unless the setting tracing is true`, () => {
     const text = JSON.stringify(from);
     expect(text).not.toMatch(/xray:|TracingConfig/);
     expect(text).not.toContain('"TracingEnabled":true');

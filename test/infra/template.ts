@@ -12,6 +12,17 @@ import { policiesOf, type Statement } from "../../tools/cli/grants.ts";
 import { sharedService, sharedTemplates } from "../support/service.ts";
 import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
+/** A statistic of a metric, as an alarm or an expression of one names it. */
+export const metricStatistic = z.object({
+  Metric: z.object({
+    Namespace: z.string(),
+    MetricName: z.string(),
+    Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).default([]),
+  }),
+  Period: z.number(),
+  Stat: z.string(),
+});
+
 const resource = z.object({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).default({}),

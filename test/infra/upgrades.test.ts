@@ -32,7 +32,7 @@ test("CloudFormation can update the stacks of the last release to those of today
 });
 
 // A version without a digest gets that of today; it is written once, and kept as it is.
-test("the version of package.json has a digest, which the next one is held to", async () => {
+test("test/infra/released has a digest of the templates of package.json's version", async () => {
   const digest = released.includes(version) ? digestOfVersion(version) : today;
   await expect(digestText(digest)).toMatchFileSnapshot(new URL(`${version}.ndjson`, folder).pathname);
 });

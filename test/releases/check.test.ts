@@ -154,7 +154,7 @@ describe("issuers of a release", () => {
     });
   });
 
-  test("a release at once that loses an issuer is not released", async () => {
+  test("a deployment with release=at-once fails if it loses an issuer that retiredIssuers does not name", async () => {
     expect(await release({ Accepted: [own] }, true)).toMatchObject({ Status: "FAILED" });
     expect(invoked).toEqual([]);
   });

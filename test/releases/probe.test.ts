@@ -21,7 +21,7 @@ test.each(functionIds)("the function %s answers the probe without a fault", asyn
   expect(faultIn({ functionError: undefined, payload })).toBeUndefined();
 });
 
-test("the authorizer answers the probe with nothing that API Gateway takes for a policy", async () => {
+test("the authorizer answers a self-test with null, which is no policy", async () => {
   const response = await fetch(sharedService.invocations, {
     method: "POST",
     body: JSON.stringify({ functionId: "authorizer/authorize", event: probeEvent(scopes, new Date()) }),

@@ -146,7 +146,7 @@ test("the sweep measures how many days ago the latest observed day of densities 
   expect(await measuredOf(undefined)).not.toHaveProperty("ObservedDayAgeDays");
 });
 
-test("the sweep handles its jobs while the densities cannot be read", async () => {
+test("the sweep queues waiting jobs although the newest observed day cannot be read", async () => {
   const memory = new MemoryJobs();
   const unsent = jobOf(minute);
   memory.store(unsent, undefined);

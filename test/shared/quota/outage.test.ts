@@ -138,14 +138,14 @@ test("a count whose answer stops is over as soon as one that is not answered", a
   expect(reported()).toEqual({ lines: [cause, cause], uncounted: 3 });
 });
 
-test("the first count of an environment may take the client's time, as it makes the connection", async () => {
+test("the first count of an environment, which makes the connection, is not ended after 0.2 s", async () => {
   const { ask } = await environmentWith([unanswered]);
 
   expect(await ask(1)).toEqual([false]);
   expect(reported().lines).not.toEqual([`NCS-010 ${inTime}`]);
 });
 
-test("only the first count of an environment takes the client's time", async () => {
+test("every count of an environment but its first is ended after 0.2 s when DynamoDB does not answer", async () => {
   const { ask, requests } = await environmentWith([unanswered]);
 
   expect(await ask(4)).toEqual([false, false, false, false]);
@@ -161,7 +161,7 @@ const usedUp: RequestListener = (_, response) => {
   response.writeHead(400).end(JSON.stringify({ __type, Item }));
 };
 
-test("a caller whose minute is used up is refused while counts are not answered, which is no answer for others", async () => {
+test("a caller whose minute is used up gets 429 while DynamoDB does not answer, and the counts of others stay paused", async () => {
   const { ask, refuse, requests } = await environmentWith([usedUp, unanswered]);
   await refuse("greedy");
 
