@@ -28,7 +28,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     env: {
-      // `--mode all` runs long tests whole: `test/support/sample.ts`.
+      // `--mode all` runs long tests whole, `--mode browser` only the browser's too: `test/support/sample.ts`.
       TEST_MODE: mode,
       // The machine may be busy with other tests: `test/support/busy-machine.ts`.
       ...busyMachine,

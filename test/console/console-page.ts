@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../support/chromium.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isWhole } from "../support/sample.ts";
+import { isInBrowser } from "../support/sample.ts";
 
 /** Chromium on this machine, in which the console is tested. */
 export const chromium = findChromium();
 const takesScreenshots = process.env.TEST_MODE === "screenshots";
 /** Whether this run has tests in a browser. */
-export const isWanted = isWhole || takesScreenshots;
+export const isWanted = isInBrowser || takesScreenshots;
 if (isWanted && chromium === undefined) {
   console.warn(
     "SKIPPED: the console was not tested in a browser. Install Chromium, or name it in CHROMIUM_PATH.",
