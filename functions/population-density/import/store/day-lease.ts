@@ -7,12 +7,21 @@ import type { DayParts, ListedPart } from "./tables.ts";
 export interface DayLease {
   /** The import that has it. */
   readonly writer: string;
-  /** How long it lasts after it was last renewed: at least twice as long as a write with all its attempts may take. */
+  /** How long it lasts after it was last renewed: at least `leaseMilliseconds`. */
   readonly milliseconds: number;
 }
 
-/** How long an import on one machine has a day unless it renews its lease: longer than a throttled tile may take. */
+/**
+ * How long an import on one machine has a day unless it renews its lease. No writer that has lost a day writes for longer:
+ * its last look at the lease took two minutes at most, as it may be two calls, and the write after that takes one.
+ */
 export const leaseMilliseconds = 180_000;
+
+/** How long a writer writes without another look at its lease, however long that is. */
+const lookMilliseconds = leaseMilliseconds / 4;
+
+/** The time of day, which may be put back, and a clock that may stand still while the machine sleeps. */
+const machineClocks: readonly (() => number)[] = [Date.now, () => performance.now()];
 
 /** How long an import waits for others that store its days, and how often it looks. */
 export const waitingMilliseconds = leaseMilliseconds + 60_000;
@@ -42,30 +51,39 @@ export async function settledParts(
  * A day that an import has taken. Its parts are listed by the first call of `hold`, so an import that ends before it
  * has written anything leaves none.
  *
- * The lease is checked before each write and renewed when a quarter of it is over. A process that sleeps between check
- * and write for longer than the lease can still write one item that the other import has found unchanged; at its end it
- * says so. A fencing token would prevent that, but DynamoDB checks another item only in a transaction, at twice the write
- * units, and all tiles would check one item, whose partition takes 1,000 units a second.
+ * The lease is checked before each write, and renewed when the last look at it is `lookMilliseconds` ago. A process that
+ * sleeps between check and write for longer than the lease can still write one item that the other import has found
+ * unchanged; at its end it says so. A fencing token would prevent that, but DynamoDB checks another item only in a
+ * transaction, at twice the write units, and all tiles would check one item, whose partition takes 1,000 units a second.
  */
 export class HeldDay {
   readonly #key: string;
   readonly #date: string;
   readonly #listed: readonly ListedPart[] | undefined;
   readonly #lease: DayLease;
-  #isListed = false;
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  readonly #clocks: readonly (() => number)[];
+  /** By each clock; undefined until the parts are listed. */
+  #renewedAt: readonly number[] | undefined;
   #renewing: Promise<void> | undefined;
 
   /**
    * @param key `typicalDay` or `observedDay`.
    * @param date as refusals name it.
    * @param listed the parts of the day once anything of it is written; if undefined, those that it has.
+   * @param clocks in milliseconds; the one that has gone furthest counts.
    */
-  constructor(key: string, date: string, listed: readonly ListedPart[] | undefined, lease: DayLease) {
+  constructor(
+    key: string,
+    date: string,
+    listed: readonly ListedPart[] | undefined,
+    lease: DayLease,
+    clocks = machineClocks,
+  ) {
     this.#key = key;
     this.#date = date;
     this.#listed = listed;
     this.#lease = lease;
+    this.#clocks = clocks;
   }
 
   /**
@@ -73,7 +91,8 @@ export class HeldDay {
    * @throws {ImportError} when another import has taken the day since.
    */
   async hold(): Promise<void> {
-    if (Date.now() - this.#renewedAt > this.#lease.milliseconds / 4) await this.renew();
+    const ages = this.#clocks.map((clock, index) => clock() - (this.#renewedAt?.[index] ?? 0));
+    if (this.#renewedAt === undefined || Math.max(...ages) > lookMilliseconds) await this.renew();
   }
 
   /**
@@ -88,15 +107,16 @@ export class HeldDay {
   }
 
   async #renewNow(): Promise<void> {
-    const now = Date.now();
+    const renewedAt = this.#clocks.map((clock) => clock());
     const { writer, milliseconds } = this.#lease;
-    const isOurs = this.#isListed
-      ? await keepDay(this.#key, writer, now + milliseconds)
-      : await listDayParts(this.#key, this.#listed, writer, now + milliseconds);
+    const until = Date.now() + milliseconds;
+    const isOurs =
+      this.#renewedAt === undefined
+        ? await listDayParts(this.#key, this.#listed, writer, until)
+        : await keepDay(this.#key, writer, until);
     if (!isOurs) {
       throw new ImportError([`${this.#date}: another import has started to store it: repeat this one`]);
     }
-    this.#isListed = true;
-    this.#renewedAt = now;
+    this.#renewedAt = renewedAt;
   }
 }
