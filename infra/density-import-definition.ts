@@ -84,7 +84,7 @@ function mapPrefixes(resources: ImportResources, name: string, step: string) {
 
 const isRefused = (next: string) => [{ Variable: "$.checked.result.refused", IsPresent: true, Next: next }];
 
-/** On any error, the days that were begun are released. */
+/** On any error, `withdrawDays` lets others store the days that were begun. */
 const failed = [{ ErrorEquals: ["States.ALL"], ResultPath: "$.error", Next: "FailImport" }];
 
 /**

@@ -7,8 +7,8 @@ import { dayKey } from "../import/publish/day-storage.ts";
 import { beginImport, judgedNumbers, storageOf } from "../import/publish/import-order.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
-import { type DayLease, HeldDay } from "../import/store/day-lease.ts";
-import { releaseDay } from "../import/store/part-store.ts";
+import { type DayLease, HeldDay, leaseMilliseconds } from "../import/store/day-lease.ts";
+import { releaseDay, withdrawDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
 import {
   eachJson,
@@ -23,7 +23,7 @@ import {
 } from "./execution-objects.ts";
 import { judgeExecution } from "./judgement.ts";
 
-/** Longer than a step with all its attempts; an execution that ends gives the days back at once. */
+/** Longer than a step with all its attempts. */
 const executionLeaseMilliseconds = 3_600_000;
 
 /** The right of an execution to store its days. */
@@ -57,9 +57,23 @@ export async function beginExecution(order: ImportOrder): Promise<void> {
   } catch (error) {
     // Others need not wait for the lease to end. After a fault the step is done again, and needs the days that it has.
     if (!(error instanceof ImportError)) throw error;
-    for (const { date } of whole.days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
+    await releaseDays(order, whole);
     throw error;
   }
+}
+
+/** Lets others store the days of an execution that has ended. */
+export async function releaseDays(order: ImportOrder, { days }: Pick<Plan, "days">): Promise<void> {
+  for (const { date } of days) await releaseDay(dayKey({ date }, storageOf(order)), order.id);
+}
+
+/**
+ * Lets others store the days of an execution that has failed, once its last write has ended: Step Functions does not stop
+ * functions that are still running.
+ */
+export async function withdrawDays(order: ImportOrder, { days }: Pick<Plan, "days">): Promise<void> {
+  const until = Date.now() + leaseMilliseconds;
+  for (const { date } of days) await withdrawDay(dayKey({ date }, storageOf(order)), order.id, until);
 }
 
 async function takePlanned(

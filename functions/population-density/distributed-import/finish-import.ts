@@ -2,20 +2,18 @@ import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
 import { comparisonOf, contextOf } from "../import/publish/day-context.ts";
-import { type DayStorage, dayKey } from "../import/publish/day-storage.ts";
 import { storageOf } from "../import/publish/import-order.ts";
 import { storeFigures } from "../import/publish/store-figures.ts";
 import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
 import { excludedDays } from "../import/store/exclusion-store.ts";
 import { endEntry } from "../import/store/journal-store.ts";
-import { releaseDay } from "../import/store/part-store.ts";
 import { coarserTiles } from "../privacy/anonymous-tiles.ts";
 import { PartAreas } from "../privacy/part-areas.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
 import { addToDataSet } from "../tiles/data-set-store.ts";
 import { ForecastErrors } from "../tiles/forecast-error.ts";
-import { heldDay } from "./begin-import.ts";
+import { heldDay, releaseDays, withdrawDays } from "./begin-import.ts";
 import {
   eachJson,
   getJson,
@@ -49,7 +47,7 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
     }
     await putJson(keys.imported(order.id), done);
   }
-  await releaseDays(order, storageOf(order), whole.days);
+  await releaseDays(order, whole);
   return done;
 }
 
@@ -109,12 +107,11 @@ async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {
 const failedPrefix = z.object({ reason: z.string() });
 
 /**
- * Lets others store the days of an import that has failed.
+ * Withdraws the days of an import that has failed.
  * @returns why it failed, as far as its steps have recorded it.
  */
 export async function failImport(order: ImportOrder): Promise<string[]> {
-  const { days } = await getJson(plan, keys.plan(order.id));
-  await releaseDays(order, storageOf(order), days);
+  await withdrawDays(order, await getJson(plan, keys.plan(order.id)));
   const done = new Set<string>();
   for await (const key of keysOf(`executions/${order.id}/stored/`)) done.add(basename(key));
   const reasons = new Set<string>();
@@ -123,12 +120,4 @@ export async function failImport(order: ImportOrder): Promise<string[]> {
     if (!done.has(basename(key))) reasons.add(value.reason);
   }
   return [...reasons];
-}
-
-async function releaseDays(
-  order: ImportOrder,
-  storage: DayStorage,
-  days: readonly { date: string }[],
-): Promise<void> {
-  for (const { date } of days) await releaseDay(dayKey({ date }, storage), order.id);
 }
