@@ -1,11 +1,16 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
-import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
+import {
+  checkDay,
+  storeCheckedDay,
+  storeDay,
+} from "../../../../functions/population-density/import/publish/store-days.ts";
 import { spanAt, spansOf } from "../../../../functions/population-density/tiles/span.ts";
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { putDay } from "../../../support/densities.ts";
 import {
+  beforeTileWrites,
   coarser,
   coverageOf,
   dayOf,
@@ -164,6 +169,27 @@ describe("what is covered", () => {
 });
 
 describe("a day that cannot be stored", () => {
+  test.each(["before", "while"])(
+    "a day that was checked %s another import stored it is refused for what that has published",
+    async (when) => {
+      const tile = freshTile();
+      const part = (people: number) => dayOf(friday, tileOf(tile, { 8: { 0: people, 1: 40 } }));
+      await storeDay(part(100), observed);
+      const day = dayOf(friday, tileOf(tile, { 8: { 0: 100, 9: 50 } }));
+      let checked = when === "before" ? await checkDay(day, observed) : undefined;
+      const spied = beforeTileWrites(async () => {
+        checked ??= await checkDay(day, observed);
+      });
+      await storeDay(part(200), observed).finally(() => spied.mockRestore());
+
+      const found = checked ?? (await checkDay(day, observed));
+      await expect(storeCheckedDay(day, observed, found)).rejects.toThrow(
+        `2026-11-20: cell ${tile}00 in hour 8 was published with another number`,
+      );
+      expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(200);
+    },
+  );
+
   test("an import fails by the tile's name when what is stored cannot be read", async () => {
     const tile = freshTile();
     const broken = {
