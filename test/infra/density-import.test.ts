@@ -52,6 +52,19 @@ describe("the stack of the import", () => {
     expect(existsSync(join(sharedService.assembly, `${densityImportStackName}.template.json`))).toBe(false);
   });
 
+  // `putPieces` leaves parts that S3 fails to put together.
+  test("the bucket of the import deletes parts of an unfinished upload after a day, whatever its key", () => {
+    const rule = z.looseObject({ Prefix: z.string().optional() });
+    const rules = z.object({ LifecycleConfiguration: z.object({ Rules: z.array(rule) }) });
+    const [bucket] = resourcesOf("AWS::S3::Bucket", rules, made);
+    const ofAllKeys = bucket?.properties.LifecycleConfiguration.Rules.filter(
+      ({ Prefix }) => Prefix === undefined,
+    );
+    expect(ofAllKeys).toMatchObject([
+      { Status: "Enabled", AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+    ]);
+  });
+
   // AWS limits the account's policy that permits other logs to 5,120 characters.
   test("the state machine logs below /aws/vendedlogs/, to a name that no deleted stack has left", () => {
     const named = resourcesOf("AWS::Logs::LogGroup", z.object({ LogGroupName: z.unknown().optional() }), made)
