@@ -18,7 +18,7 @@ import { sampleClient, storeSampleOperations } from "../../tools/sample-operatio
 import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
 import { countingServer } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
 
@@ -204,8 +204,8 @@ async function storeEverything(good: string, broken: string): Promise<void> {
   }
 }
 
-/** A job whose message was not sent at once is sent one by the sweep, once a minute. */
-const patiently = { timeout: 150_000, interval: 1_000 };
+/** A job whose message was not sent at once is sent one by a sweep once it is ten seconds old. */
+const patiently = { timeout: 150_000, interval: 2_000 };
 
 beforeAll(async () => {
   const queue: BackingServer = keep(await openQueueServer(undefined));
@@ -236,7 +236,8 @@ beforeAll(async () => {
   for (const flow of flows) await ask(flow);
   const accepted = answers.filter(({ ends }) => ends === "202");
   // What threads write comes a moment later than what they answer.
-  await vi.waitFor(() => {
+  await vi.waitFor(async () => {
+    await service.invoke(functionOf(service, "population-density/sweep"), {});
     // One of the operations of `events/` is cancelled.
     expect(total("Deliveries")).toBe(accepted.length + 1);
     expect(total("Requests")).toBe(served().length);

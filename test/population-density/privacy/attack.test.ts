@@ -8,11 +8,15 @@ import { useOwnDensities } from "../../support/stored-days.ts";
 import type { Scenario, Service } from "./attack.ts";
 import { judgedWeeks, largeScenarios, randomScenario, smallScenarios } from "./attack-scenarios.ts";
 
-/** The judged weeks with a cell less: their worlds fit into the hours of two days. */
+/** The judged weeks with an unknown less: their worlds fit into the hours of a day. */
 const sampleWeeks: Scenario = {
   ...judgedWeeks,
-  name: "three judged weeks of three cells, one excluded",
-  unknowns: Array.from({ length: 3 }, () => [0, 1, 2]),
+  name: "three judged weeks of three counts, one excluded",
+  unknowns: [
+    [0, 1, 2],
+    [0, 1, 2],
+    [0, 1],
+  ],
   steps: [
     { cells: { "0000": 0, "0001": 1 }, weeksAgo: 2 },
     { cells: { "0000": 2, "0001": 1 }, weeksAgo: 1 },
@@ -21,11 +25,16 @@ const sampleWeeks: Scenario = {
   ],
 };
 
-/** The first of the small scenarios with a cell less: its worlds fit into the hours of one week. */
+/** The first of the small scenarios with a cell and some counts less: its worlds fit into the hours of a day. */
 const sampleScenario: Scenario = {
   name: "four cells at three levels",
   threshold: 2,
-  unknowns: Array.from({ length: 4 }, () => [0, 1, 2]),
+  unknowns: [
+    [0, 1, 2],
+    [0, 1],
+    [0, 1],
+    [0, 1],
+  ],
   steps: [{ cells: { "0000": 0, "0001": 1, "0010": 2, "0100": 3 } }],
 };
 
@@ -87,5 +96,5 @@ test.each([...chosen, ...random])(
     expect(told.quality.join()).toContain(scenario.finding ?? "");
     expect(told.exchangedQuality).toEqual(told.quality);
   },
-  runs(180_000, 180_000, 1_800_000),
+  runs(900_000, 180_000, 1_800_000),
 );
