@@ -12,6 +12,9 @@ export default defineConfig(({ mode }) => ({
     include: ["test/**/*.test.ts"],
     // Starts nothing until a file imports `test/support/service.ts`.
     globalSetup: ["test/support/global-setup.ts"],
+    // Node.js runs what starts the service as it is: Vitest 4.1.12 ends by a TypeError where the stack of an error names
+    // a module that it has run itself, in its first process, from the cache below.
+    server: { deps: { external: [/\/test\/support\/global-setup\.ts$/] } },
     setupFiles: ["test/support/same-environment.ts", "test/support/random-runs.ts"],
     isolate: false,
     // One more than there are processors, because tests wait as well: for queues, time-outs and programs. With more,
