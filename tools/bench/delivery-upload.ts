@@ -10,7 +10,7 @@ export const aboutUpload = [
   "A large answer is written from stored tiles and uploaded over loopback by a separate process to a sink that discards it.",
   "The comparison is an upload of as many bytes from one constant chunk; both alternate. “Growth” is the maximum resident",
   "memory of the process during its first upload, minus that before. A signed answer has two secrets: it is written twice,",
-  "and hashed three times, for the digest and both signatures, which may take as long as three uploads.",
+  "and hashed three times, for the digest and both signatures. All of that may take as long as four answers without one.",
 ].join("\n");
 
 const minThroughput = 0.45;
