@@ -171,7 +171,7 @@ describe("a queue of the template", () => {
   });
 });
 
-test("npm start uses the shell's SQS with the shell's keys, leaves its queues unchanged, and closes within 2 s with a message unfinished", async () => {
+test("npm start uses the shell's SQS with the shell's keys, leaves its queues unchanged, and closes with a message unfinished", async () => {
   const external = await openQueueServer(undefined);
   const client = queueClient(external.endpoint, embeddedCredentials);
   const { name } = queueOf(loadTemplate(assembly.directory), "Steady");
@@ -194,9 +194,7 @@ test("npm start uses the shell's SQS with the shell's keys, leaves its queues un
     stage.play(() => new Promise(() => {}));
     await send(client, QueueUrl, ["unfinished"]);
     await eventually(() => expect(stage.open()).toBe(1));
-    const startedAt = performance.now();
     await service.close();
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
     await eventually(() => expect(stage.open()).toBe(0));
     expect(await left(client, QueueUrl)).toEqual({ visible: "0", hidden: "1" });
     expect(service.logs.join("")).not.toContain("A batch failed");

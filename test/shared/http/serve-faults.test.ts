@@ -51,22 +51,26 @@ describe("faults", () => {
 
 describe("the deadline", () => {
   test("an endpoint responds 504 before the function's time is up and aborts the signal", async () => {
-    let signal: AbortSignal | undefined;
-    const started = performance.now();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const called = Promise.withResolvers<AbortSignal>();
     const hanging: Handle<typeof open> = (request) => {
-      signal = request.signal;
+      called.resolve(request.signal);
       return new Promise(() => {});
     };
 
-    const result = await serve(open, hanging)(eventOf({ body: "{}" }), {
+    const answering = serve(open, hanging)(eventOf({ body: "{}" }), {
       getRemainingTimeInMillis: () => 600,
     });
+    const signal = await called.promise;
+    await vi.advanceTimersByTimeAsync(599);
+    expect(signal.aborted).toBe(true);
+    vi.useRealTimers();
+    const result = await answering;
 
-    expect(performance.now() - started).toBeLessThan(3_000);
     expect(codeOf(result)).toBe("TIMEOUT");
     expect(result.statusCode).toBe(504);
     expect(messageOf(result)).toBe(errors.TIMEOUT.message);
-    expect(signal?.aborted).toBe(true);
   });
 
   test("an endpoint responds 504 even if the aborted handler throws another error", async () => {
@@ -154,7 +158,6 @@ describe("onFault", () => {
 
   test("an endpoint responds 503 and logs NCS-005 when the rollback hangs", async () => {
     const output = captureOutput();
-    const started = performance.now();
     const result = await askOpen({}, async ({ onFault }) => {
       onFault(
         (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
@@ -163,7 +166,6 @@ describe("onFault", () => {
     }).finally(output.stop);
 
     expect(result.statusCode).toBe(503);
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(output.text()).toContain('"NCS-005"');
   });
 });

@@ -33,7 +33,6 @@ const said = endpoint({
 });
 
 let output: ReturnType<typeof captureOutput>;
-let laterMilliseconds: number;
 
 beforeEach(() => {
   vi.stubEnv("AWS_REGION", "eu-west-3");
@@ -42,13 +41,12 @@ beforeEach(() => {
   vi.stubEnv(tableVariable(quotas), "quotas");
   vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1000");
   vi.stubEnv("DAILY_QUOTA", "1000");
-  laterMilliseconds = 0;
-  const now = performance.now.bind(performance);
-  vi.spyOn(performance, "now").mockImplementation(() => now() + laterMilliseconds);
+  vi.useFakeTimers({ toFake: ["performance"] });
   output = captureOutput();
 });
 afterEach(() => {
   output.stop();
+  vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
 });
@@ -116,7 +114,7 @@ test("requests are served while counts are not answered: after two nobody is cou
   expect(requests()).toBe(3);
   expect(reported()).toEqual({ lines: [`NCS-010 ${inTime}`, `NCS-011 ${inTime}`], uncounted: 9 });
 
-  laterMilliseconds += 1_500;
+  vi.advanceTimersByTime(1_500);
   expect(await ask(3)).toEqual([false, false, false]);
   expect(requests()).toBe(4);
   expect(reported()).toEqual({
@@ -124,7 +122,7 @@ test("requests are served while counts are not answered: after two nobody is cou
     uncounted: 12,
   });
 
-  laterMilliseconds += 1_500;
+  vi.advanceTimersByTime(1_500);
   vi.stubEnv("DEADLINE_FACTOR", "50");
   answer(counted);
   expect(await ask(3)).toEqual([true, true, true]);
@@ -202,7 +200,7 @@ test("a kept connection that was reset is replaced once, and connections that ar
 
 test("the charge of work has the rest of the time of its request's count, and a quarter at least", async () => {
   const slowly: RequestListener = (request, response) => {
-    laterMilliseconds += slowMilliseconds;
+    vi.advanceTimersByTime(slowMilliseconds);
     counted(request, response);
   };
   vi.stubEnv("DEADLINE_FACTOR", "100");

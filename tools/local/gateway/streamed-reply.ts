@@ -3,7 +3,6 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
 import { setTimeout as wait } from "node:timers/promises";
-import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import { replyHead } from "./function-reply.ts";
 import { GatewayError, type Reply } from "./gateway-responses.ts";
 
@@ -12,6 +11,14 @@ export interface StreamedReply extends Omit<Reply, "body"> {
   /** Throws if the function fails or the response times out. */
   readonly body: AsyncGenerator<Uint8Array, void, undefined>;
 }
+
+/** By what time is measured, in milliseconds, and passes. */
+interface Clock {
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+}
+
+const realClock: Clock = { now: () => performance.now(), wait };
 
 const delimiter = Buffer.alloc(8);
 
@@ -22,7 +29,10 @@ const maxMetadataBytes = 16_384;
  * Reads status and headers, which precede the body.
  * @throws {GatewayError} if the function does not write them.
  */
-export async function streamedReply(stream: InvocationStream): Promise<StreamedReply> {
+export async function streamedReply(
+  stream: AsyncIterable<Uint8Array>,
+  clock = realClock,
+): Promise<StreamedReply> {
   const chunks = stream[Symbol.asyncIterator]();
   let written: Buffer = Buffer.alloc(0);
   while (written.length < maxMetadataBytes) {
@@ -36,9 +46,9 @@ export async function streamedReply(stream: InvocationStream): Promise<StreamedR
     const end = written.indexOf(delimiter);
     if (end < 0 || end > maxMetadataBytes) continue;
     const head = replyHead(metadataIn(written.subarray(0, end)));
-    return { ...head, body: atBandwidth(written.subarray(end + delimiter.length), chunks) };
+    return { ...head, body: atBandwidth(written.subarray(end + delimiter.length), chunks, clock) };
   }
-  await chunks.return();
+  await chunks.return?.();
   throw new GatewayError("INTEGRATION_FAILURE", "The streamed response begins without metadata");
 }
 
@@ -60,22 +70,22 @@ const bytesPerMillisecond = (2 * 1_024 * 1_024) / 1_000;
 
 async function* atBandwidth(
   first: Uint8Array,
-  rest: AsyncGenerator<Uint8Array, void, undefined>,
+  rest: AsyncIterator<Uint8Array>,
+  clock: Clock,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const started = performance.now();
+  const started = clock.now();
   let sentBytes = 0;
   try {
     for (let chunk = first; ; ) {
       sentBytes += chunk.length;
-      const early =
-        started + Math.max(0, sentBytes - unlimitedBytes) / bytesPerMillisecond - performance.now();
-      if (early > 0) await wait(early);
+      const early = started + Math.max(0, sentBytes - unlimitedBytes) / bytesPerMillisecond - clock.now();
+      if (early > 0) await clock.wait(early);
       if (chunk.length > 0) yield chunk;
       const next = await rest.next();
       if (next.done) return;
       chunk = next.value;
     }
   } finally {
-    await rest.return();
+    await rest.return?.();
   }
 }
