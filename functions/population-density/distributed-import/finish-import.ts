@@ -2,16 +2,14 @@ import { basename } from "node:path";
 import * as z from "zod/mini";
 import { keysOf } from "../../../shared/aws/objects.ts";
 import { comparisonOf, contextOf } from "../import/publish/day-context.ts";
-import { storageOf } from "../import/publish/import-order.ts";
+import { endImport, storageOf } from "../import/publish/import-order.ts";
 import { storeFigures } from "../import/publish/store-figures.ts";
 import { type DayStored, storeTiles } from "../import/publish/store-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
 import { excludedDays } from "../import/store/exclusion-store.ts";
-import { endEntry } from "../import/store/journal-store.ts";
 import { coarserTiles } from "../privacy/anonymous-tiles.ts";
 import { PartAreas } from "../privacy/part-areas.ts";
 import type { ParentSums } from "../privacy/tile-pyramid.ts";
-import { addToDataSet } from "../tiles/data-set-store.ts";
 import { ForecastErrors } from "../tiles/forecast-error.ts";
 import { heldDay, releaseDays, withdrawDays } from "./begin-import.ts";
 import {
@@ -41,10 +39,6 @@ export async function finishImport(order: ImportOrder): Promise<Imported> {
   for await (const { value } of eachJson(imported, keys.imported(order.id))) done = value;
   if (done === undefined) {
     done = await storeCoarser(order, whole);
-    if (order.replay === undefined) {
-      const { number } = await getJson(journalled, keys.journalled(order.id));
-      await endEntry(number);
-    }
     await putJson(keys.imported(order.id), done);
   }
   await releaseDays(order, whole);
@@ -86,16 +80,21 @@ async function storeCoarser(
     total.changed += stored.changed;
     addToDay(index, stored);
   }
-  const newestDay = order.typical ? undefined : days.at(-1)?.date;
   const compared = days.map(({ date, renewed, created }, index) => {
     const { changed = 0, errors } = ofDays[index] ?? {};
     const published = [...renewed, ...(created === undefined ? [] : [created])];
     return comparisonOf(date, published, { changed, errors: errors?.list() ?? [] }, box);
   });
-  await addToDataSet({ coverage: box, outline, newestDay, provenance: order.provenance, compared });
   const judgement = await readJudgement(order.id);
-  if (!order.typical) await storeFigures(judgement.days, order.replay);
+  await storeFigures(order, judgement.days);
+  const dates = days.map(({ date }) => date);
+  await endImport(order, dates, { coverage: box, outline, compared }, await numberOf(order));
   return { rows, ...total, findings: judgement.found };
+}
+
+/** The import's number in the journal; undefined for one that is made again. */
+async function numberOf({ id, replay }: ImportOrder): Promise<number | undefined> {
+  return replay === undefined ? (await getJson(journalled, keys.journalled(id))).number : undefined;
 }
 
 async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {

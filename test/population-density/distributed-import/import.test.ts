@@ -1,4 +1,9 @@
-import { BatchExecuteStatementCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchExecuteStatementCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { describe, expect, test, vi } from "vitest";
 import type { Provenance } from "../../../functions/population-density/tiles/data-set.ts";
 import { readDataSet, recordPublishing } from "../../../functions/population-density/tiles/data-set-store.ts";
@@ -100,19 +105,22 @@ describe("a distributed import writes what an import on one machine writes, byte
   }, 240_000);
 });
 
-/** What items an import writes, by the partition or as tiles, in the order in which each is written first. */
-async function orderOfWrites(importing: () => Promise<unknown>): Promise<string[]> {
-  const order = new Set<string>();
+/** What items an import writes, one after the other: partitions, tiles, and its end in the journal. */
+async function writesOf(importing: () => Promise<unknown>): Promise<string[]> {
+  const written: string[] = [];
   const { send } = DynamoDBClient.prototype;
   const spied = vi.spyOn(DynamoDBClient.prototype, "send").mockImplementation(async function (
     this: DynamoDBClient,
     ...sent
   ) {
     const [command] = sent;
-    if (command instanceof BatchExecuteStatementCommand) order.add("tiles");
+    if (command instanceof BatchExecuteStatementCommand) written.push("tiles");
+    if (command instanceof UpdateItemCommand && command.input.UpdateExpression?.includes("endedAt")) {
+      written.push("end");
+    }
     if (command instanceof PutItemCommand) {
-      const { tile, kind = tile } = command.input.Item ?? {};
-      order.add(kind?.S?.split("/")[0] ?? "");
+      const { tile, kind = tile, day } = command.input.Item ?? {};
+      written.push((day?.S === "quality" ? day : kind)?.S?.split("/")[0] ?? "");
     }
     return await Reflect.apply(send, this, sent);
   });
@@ -121,16 +129,21 @@ async function orderOfWrites(importing: () => Promise<unknown>): Promise<string[
   } finally {
     spied.mockRestore();
   }
-  return [...order];
+  return written;
 }
 
-test("both imports write K, the exclusion, the journal and the day in one order", async () => {
+test("both imports write K, the exclusion, the journal, the day, its figures and their end in one order", async () => {
   const files = { "a.csv": `${header}${row("u04zzz")}` };
-  const one = await orderOfWrites(() => importOnOneMachine(files, { isExcluded: true }));
-  const distributed = await orderOfWrites(() => importDistributed(files, { isExcluded: true }));
-  const inOrder = ["data-set", "exclusions", "import-files", "imports", "import-days", "cells", "tiles"];
-  expect(one.slice(0, inOrder.length)).toEqual(inOrder);
-  expect(distributed.slice(0, inOrder.length)).toEqual(inOrder);
+  const imports = [
+    await writesOf(() => importOnOneMachine(files, { isExcluded: true })),
+    await writesOf(() => importDistributed(files, { isExcluded: true })),
+  ];
+  const first = ["data-set", "exclusions", "import-files", "imports", "import-days", "cells", "tiles"];
+  const last = ["tiles", "figures", "quality", "data-set", "end"];
+  for (const written of imports) {
+    expect([...new Set(written)].slice(0, first.length)).toEqual(first);
+    expect([...new Set(written.toReversed())].toReversed().slice(-last.length)).toEqual(last);
+  }
 });
 
 describe("K is one fact", () => {

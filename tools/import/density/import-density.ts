@@ -21,6 +21,7 @@ import {
   calendarOf,
   type DensityOrder,
   daysAsMade,
+  endImport,
   judgedNumbers,
   judgeOrder,
   recountedDates,
@@ -38,14 +39,12 @@ import {
   type SortedDay,
 } from "../../../functions/population-density/import/sort/day-sort.ts";
 import { withSortedRows } from "../../../functions/population-density/import/sort/sorted-days.ts";
-import {
-  type DayOfImport,
-  endEntry,
-  type ImportedFile,
+import type {
+  DayOfImport,
+  ImportedFile,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { checkParts } from "../../../functions/population-density/import/store/part-store.ts";
 import { checkShare } from "../../../functions/population-density/privacy/market-share.ts";
-import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import type { ImportedDay } from "../../../functions/population-density/tiles/forecast-error.ts";
 import type { TypicalCalendar } from "../../../functions/population-density/tiles/typical-calendar.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
@@ -248,15 +247,13 @@ async function storeDays(
     reading.tell(day.date);
     const record = { importNumber, judged: judgedNumbers(wanted, judged) };
     const stored = await storeCheckedDay(day, { ...storage, ...record }, found);
-    if (!wanted.typical) await storeFigures([judged], wanted.replay);
+    await storeFigures(wanted, [judged]);
     total.items += stored.items;
     total.changed += stored.changed;
     compared.push({ ...stored.compared, ...(box === undefined ? {} : { box }) });
   }
   const outline = coveredOutline(coverage, precision);
-  const newestDay = wanted.typical ? undefined : last.date;
-  await addToDataSet({ coverage: box, outline, newestDay, provenance: wanted.provenance, compared });
-  if (importNumber !== undefined) await endEntry(importNumber);
+  await endImport(wanted, dates, { coverage: box, outline, compared }, importNumber);
   if (box === undefined) return total;
   const newest = await countedHoursOf(last);
   return { ...total, extent: { box, precision, isTypical: wanted.typical, newest } };

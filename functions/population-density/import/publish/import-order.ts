@@ -1,8 +1,8 @@
 /** What an import of counted people does alike on one machine (`ncs import density`) and as an execution in Lambda. */
 
 import { weekdayOf } from "../../privacy/typical-week.ts";
-import type { Provenance } from "../../tiles/data-set.ts";
-import { calendarWith, recordPublishing } from "../../tiles/data-set-store.ts";
+import type { ImportedData, Provenance } from "../../tiles/data-set.ts";
+import { addToDataSet, calendarWith, recordPublishing } from "../../tiles/data-set-store.ts";
 import type { FindingCode } from "../../tiles/findings.ts";
 import {
   type CalendarChange,
@@ -18,6 +18,7 @@ import {
   beginEntry,
   type CountedPeople,
   type DayOfImport,
+  endEntry,
   type ImportedFile,
   type JudgedNumbers,
   readDaysOf,
@@ -132,8 +133,7 @@ export async function beginImport(
   source: Pick<CountedPeople, "coverage" | "prefix">,
 ): Promise<number | undefined> {
   const isReplay = order.replay !== undefined;
-  const newestDay = order.typical ? undefined : dates.at(-1);
-  await recordPublishing(storageOf(order, calendar), newestDay, isReplay);
+  await recordPublishing(storageOf(order, calendar), newestDayOf(order, dates), isReplay);
   if (isReplay) return undefined;
   if (order.isExcluded === true) for (const date of dates) await recordExclusion(date, true);
   const { typical, isRecounted = false, marketShare = 1, threshold, precisions, provenance } = order;
@@ -147,4 +147,26 @@ export async function beginImport(
     ...(provenance === undefined ? {} : { provenance }),
   };
   return await beginEntry(options, files);
+}
+
+/** @param dates in ascending order. @returns undefined for typical weekdays. */
+function newestDayOf({ typical }: DensityOrder, dates: readonly string[]): string | undefined {
+  return typical ? undefined : dates.at(-1);
+}
+
+/**
+ * Writes what comes after the figures of the last day, in this order: what callers are told of all data, and the end in the
+ * journal.
+ * @param dates in ascending order.
+ * @param number as `beginImport` returned it.
+ */
+export async function endImport(
+  order: DensityOrder,
+  dates: readonly string[],
+  stored: Pick<ImportedData, "compared" | "coverage" | "outline">,
+  number: number | undefined,
+): Promise<void> {
+  const { provenance } = order;
+  await addToDataSet({ ...stored, newestDay: newestDayOf(order, dates), provenance });
+  if (number !== undefined) await endEntry(number);
 }

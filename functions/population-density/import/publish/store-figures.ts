@@ -5,6 +5,7 @@ import type { PartFigures } from "../judge/part-figures.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
 import { writeFigures } from "../store/figure-store.ts";
 import type { JudgedNumbers } from "../store/journal-store.ts";
+import type { DensityOrder } from "./import-order.ts";
 import { expiryOf } from "./tile-items.ts";
 
 /** An observed day that an import has published. */
@@ -14,12 +15,14 @@ export interface PublishedFigures extends Pick<JudgedNumbers, "findings"> {
 }
 
 /**
- * Stores the figures of days that are published, for the judgement of later ones and for readers. Doing it again changes
- * nothing.
- * @param replay the number of the import that is made again.
+ * Stores the figures of observed days that are published, for the judgement of later ones and for readers. Doing it again
+ * changes nothing.
  */
-export async function storeFigures(days: readonly PublishedFigures[], replay?: number): Promise<void> {
-  if (days.length === 0) return;
+export async function storeFigures(
+  { typical, replay }: DensityOrder,
+  days: readonly PublishedFigures[],
+): Promise<void> {
+  if (typical || days.length === 0) return;
   for (const { date, parts } of days) await writeFigures(date, parts, expiryOf(date));
   const excluded = await excludedDays(replay);
   const imported = days.map(({ date, parts, findings }) => ({
