@@ -1,4 +1,6 @@
+import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
 import { WithoutServiceFirst } from "./test/support/sequencer.ts";
@@ -6,6 +8,10 @@ import { forgetAwsAccount } from "./tools/local/servers/aws-variables.ts";
 
 // For this process, which starts the service, and the threads of tests, which begin with its environment.
 forgetAwsAccount(process.env);
+
+// What Node.js compiles is kept for the threads of tests and for the programs that tests start.
+process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, "node_modules/.cache/node-compile-cache");
+enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
 export default defineConfig(({ mode }) => ({
   test: {
