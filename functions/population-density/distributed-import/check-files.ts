@@ -1,6 +1,7 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
 import { storageOf } from "../import/publish/import-order.ts";
+import { NamedHours, secondDate } from "../import/sort/named-hours.ts";
 import { type ImportedFile, readFiles } from "../import/store/journal-store.ts";
 import type { CountedFile, CountedFiles } from "./counted-files.ts";
 import type { ImportOrder } from "./execution-objects.ts";
@@ -19,7 +20,7 @@ export async function checkFiles(
   const [first] = files;
   if (first?.precision === undefined) throw new ImportError([`${order.prefix}: has no files`]);
   refusePrecisions(files, first.precision, storageOf(order).precisions);
-  if (order.typical) refuseSecondDays(files);
+  if (order.typical) refuseSecondDates(files);
   return first.precision;
 }
 
@@ -69,20 +70,15 @@ function refusePrecisions(
   }
 }
 
-const daysPerWeek = 7;
-
 /** A typical weekday may have an hour of one date only. */
-function refuseSecondDays(files: readonly CountedFile[]): void {
+function refuseSecondDates(files: readonly CountedFile[]): void {
   const problems = new Problems(files.map(({ file }) => file));
-  const seen = new Map<string, number>();
+  const named = new NamedHours();
   for (const [index, { hours }] of files.entries()) {
-    for (const { day, hour, line } of hours) {
-      const ofWeek = `${day % daysPerWeek}/${hour}`;
-      const before = seen.get(ofWeek) ?? day;
-      seen.set(ofWeek, before);
-      if (before !== day) {
-        problems.add(index, "is an hour of a weekday that another date has too", line, "startTime");
-      }
+    for (const first of hours) {
+      if (named.has(first)) continue;
+      if (named.hasOfWeekday(first)) problems.add(index, secondDate.reason, first.line, secondDate.column);
+      named.add(first);
     }
   }
   problems.refuse();

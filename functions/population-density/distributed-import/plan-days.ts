@@ -3,6 +3,7 @@ import { divisionGiven, listedParts, partsOfDay } from "../import/publish/day-pa
 import { dayKey } from "../import/publish/day-storage.ts";
 import { Divisions } from "../import/publish/divisions.ts";
 import { daysAsMade, recountedDates, storageOf } from "../import/publish/import-order.ts";
+import { NamedHours } from "../import/sort/named-hours.ts";
 import { type Coverages, PartCoverages } from "../import/store/coverage-store.ts";
 import { settledParts, waitingMilliseconds } from "../import/store/day-lease.ts";
 import type { DayParts } from "../import/store/tables.ts";
@@ -33,11 +34,13 @@ export async function planDays(
   const coverages = new PlannedCoverages();
   const storage = { ...storageOf(order), divisions: new Divisions(coverages) };
   const left = new Map<string, DayParts>();
-  const named = namedHours(files);
-  const recounted = recountedDates(order, [...named.keys()].map(dateOf));
+  const named = new NamedHours();
+  for (const first of files.flatMap((file) => file.hours)) named.add(first);
+  const dates = named.days().map(([day]) => dateOf(day));
+  const recounted = recountedDates(order, dates);
   const deadline = Date.now() + waitingMilliseconds;
   const days: PlannedDay[] = [];
-  for (const [day, hours] of named) {
+  for (const [day, hours] of named.days()) {
     const date = dateOf(day);
     const isRecounted = recounted.has(date);
     const ofDay = { ...storage, isRecounted, partsBefore: partsOfDay(date, asMade) };
@@ -86,13 +89,4 @@ class PlannedCoverages implements Coverages {
   write(part: Part): Promise<void> {
     return this.#stored.write(part);
   }
-}
-
-/** A bit for each hour that any file names, by days in ascending order. */
-function namedHours(files: readonly Pick<CountedFile, "hours">[]): ReadonlyMap<number, number> {
-  const hours = new Map<number, number>();
-  for (const { day, hour } of files.flatMap((file) => file.hours)) {
-    hours.set(day, (hours.get(day) ?? 0) | (1 << hour));
-  }
-  return new Map([...hours].sort(([one], [other]) => one - other));
 }

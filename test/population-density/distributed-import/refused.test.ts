@@ -35,7 +35,11 @@ describe("what is refused is refused with the same words, and nothing is written
     ["a duplicate row", files(row(6, times[1]), row(5)), {}],
     ["a row outside the area", files(row(5, times[0], "u0h000")), { box }],
     ["another precision", files(row(5, times[0], "u04zz")), {}],
-    ["two dates of a weekday", files(row(5, times[2])), { typical: true }],
+    [
+      "two dates of a weekday, one of them in two files",
+      { ...files(row(5, times[2])), "c.csv": header + row(5, times[2], "u0h000") },
+      { typical: true },
+    ],
     ["no rows", { "a.csv": header }, {}],
     ["a wrong name", { "a.txt": header }, {}],
     ["cells that are too coarse", { "a.csv": `${header}u0,${times[0]},5,,` }, {}],

@@ -6,7 +6,7 @@ import { SumsOfDays } from "../judge/sums-of-days.ts";
 import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
 import { cellIn, hourIn, rowKeysPerPartition } from "../rows/row-key.ts";
-import { type FirstRow, NamedHours } from "./named-hours.ts";
+import { type FirstRow, NamedHours, secondDate } from "./named-hours.ts";
 import { countedIn, emptyDay, HourMemory, repeated, repeatsIn } from "./partition-tiles.ts";
 import type { Partitions } from "./partitions.ts";
 import { type RowPosition, RowPositions } from "./row-positions.ts";
@@ -122,13 +122,14 @@ export class DaySort {
   /** @returns a bit for each hour of the day that is named by now. */
   #addHour(day: number, hour: number, position: RowPosition): number {
     const { isTypical, now } = this.#options;
-    if (isTypical === true && this.#hours.hasOfWeekday(day, hour)) {
-      this.#refuse(position, "startTime", "is an hour of a weekday that another date has too");
+    const first = { day, hour, line: position.line };
+    if (isTypical === true && this.#hours.hasOfWeekday(first)) {
+      this.#refuse(position, secondDate.column, secondDate.reason);
     }
     if (now !== undefined && day * dayMilliseconds + (hour + 1) * hourMilliseconds > now) {
       this.#refuse(position, "startTime", "is an hour that has not ended, so nobody can have been counted");
     }
-    return this.#hours.add({ day, hour, line: position.line });
+    return this.#hours.add(first);
   }
 
   /** Adds a problem for each row of a cell and hour that had one before, and adds up all rows if K is known. */

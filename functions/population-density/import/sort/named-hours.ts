@@ -5,6 +5,12 @@ export interface FirstRow {
   readonly line: number;
 }
 
+/** What the first row of an hour is refused for whose typical weekday has the hour of another date. */
+export const secondDate = {
+  column: "startTime",
+  reason: "is an hour of a weekday that another date has too",
+} as const;
+
 /** The hours that any row names: in these every covered tile is counted. */
 export class NamedHours {
   /** Days since 1970; a bit for each hour. */
@@ -17,6 +23,10 @@ export class NamedHours {
     return this.#bitsByDay.get(day) ?? 0;
   }
 
+  has({ day, hour }: FirstRow): boolean {
+    return ((this.bitsOf(day) >> hour) & 1) === 1;
+  }
+
   /** @returns the bits of the day, with this hour. */
   add(first: FirstRow): number {
     const bits = this.bitsOf(first.day) | (1 << first.hour);
@@ -26,7 +36,7 @@ export class NamedHours {
   }
 
   /** Whether the hour is named of any day of the same weekday. */
-  hasOfWeekday(day: number, hour: number): boolean {
+  hasOfWeekday({ day, hour }: FirstRow): boolean {
     return [...this.#bitsByDay].some(
       ([other, bits]) => (other - day) % daysPerWeek === 0 && ((bits >> hour) & 1) === 1,
     );
