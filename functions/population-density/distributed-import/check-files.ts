@@ -1,6 +1,7 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
-import { storageOf } from "../import/publish/import-order.ts";
+import { refuseCoarse } from "../import/publish/import-order.ts";
+import { otherPrecision } from "../import/rows/row-check.ts";
 import { NamedHours, secondDate } from "../import/sort/named-hours.ts";
 import { type ImportedFile, readFiles } from "../import/store/journal-store.ts";
 import type { CountedFile, CountedFiles } from "./counted-files.ts";
@@ -19,7 +20,8 @@ export async function checkFiles(
   if (order.replay !== undefined) refuseOtherFiles(files, order.replay, await readFiles(order.replay));
   const [first] = files;
   if (first?.precision === undefined) throw new ImportError([`${order.prefix}: has no files`]);
-  refusePrecisions(files, first.precision, storageOf(order).precisions);
+  refusePrecisions(files, first.precision);
+  refuseCoarse(order, first.precision);
   if (order.typical) refuseSecondDates(files);
   return first.precision;
 }
@@ -46,28 +48,13 @@ function refuseOtherFiles(
   if (problems.length > 0) throw new ImportError(problems.slice(0, problemsNamed));
 }
 
-function refusePrecisions(
-  files: readonly CountedFile[],
-  precision: number,
-  supported: readonly number[],
-): void {
+function refusePrecisions(files: readonly CountedFile[], precision: number): void {
   const problems = new Problems(files.map(({ file }) => file));
   for (const [index, file] of files.entries()) {
-    if (file.precision !== precision) {
-      problems.add(
-        index,
-        `must have ${precision} characters like the ones before`,
-        file.hours[0]?.line,
-        "geohash",
-      );
-    }
+    if (file.precision === precision) continue;
+    problems.add(index, otherPrecision(precision), file.hours[0]?.line, "geohash", file.rows);
   }
   problems.refuse();
-  if (supported.every((one) => one > precision)) {
-    throw new ImportError([
-      `geohashes of ${precision} characters are shorter than every supported precision`,
-    ]);
-  }
 }
 
 /** A typical weekday may have an hour of one date only. */

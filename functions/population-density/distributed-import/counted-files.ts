@@ -10,7 +10,7 @@ import {
 } from "./execution-objects.ts";
 
 /** A file without its cells and its partitions, of which there may be many. */
-export type CountedFile = Pick<ReadFile, "bytes" | "file" | "hours" | "precision" | "rowsKey" | "sha256">;
+export type CountedFile = Omit<ReadFile, "key" | "partitions" | "problems" | "tiles">;
 
 /** Where rows of the files are. */
 type RowRange = PrefixPlan["rows"][number];
@@ -43,9 +43,9 @@ export class CountedFiles {
       ranges.push(day, this.files.length, offset, bytes);
       this.#ranges.set(prefix, ranges);
     }
-    const { bytes, file, hours, precision, rowsKey, sha256 } = read;
-    this.files.push({ bytes, file, hours, precision, rowsKey, sha256 });
-    this.rows += read.rows;
+    const { bytes, file, hours, precision, rows, rowsKey, sha256 } = read;
+    this.files.push({ bytes, file, hours, precision, rows, rowsKey, sha256 });
+    this.rows += rows;
     for (const problem of read.problems) {
       if (this.problems.size < problemsNamed) this.problems.add(problem);
     }

@@ -34,7 +34,7 @@ describe("what is refused is refused with the same words, and nothing is written
     ["a bad row", files(row(7, times[1]), row(-1)), {}],
     ["a duplicate row", files(row(6, times[1]), row(5)), {}],
     ["a row outside the area", files(row(5, times[0], "u0h000")), { box }],
-    ["another precision", files(row(5, times[0], "u04zz")), {}],
+    ["another precision", files(row(5, times[0], "u04zz"), row(5, times[1], "u04zz")), {}],
     [
       "two dates of a weekday, one of them in two files",
       { ...files(row(5, times[2])), "c.csv": header + row(5, times[2], "u0h000") },

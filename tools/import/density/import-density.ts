@@ -25,6 +25,7 @@ import {
   judgedNumbers,
   judgeOrder,
   recountedDates,
+  refuseCoarse,
   storageOf,
 } from "../../../functions/population-density/import/publish/import-order.ts";
 import {
@@ -205,7 +206,7 @@ async function checkDays(
   const summed: DayToJudge[] = [];
   for (const day of days) {
     const { date, precision } = day;
-    refuseCoarse(precision, wanted.precisions);
+    refuseCoarse(wanted, precision);
     if (wanted.typical) checkTypicalDay(date, calendar);
     const partsBefore = partsOfDay(date, asMade);
     // What is published of a weekday that is counted again is discarded once, by the first of its dates.
@@ -217,11 +218,6 @@ async function checkDays(
   }
   const judged = await judgeOrder(wanted, calendar, summed, asMade);
   return found.map((each, index) => ({ ...each, judged: judged[index] as JudgedDayOfImport }));
-}
-
-function refuseCoarse(precision: number, supported: readonly number[]): void {
-  if (supported.some((each) => each <= precision)) return;
-  throw new ImportError([`geohashes of ${precision} characters are shorter than every supported precision`]);
 }
 
 /** Stores one whole day after the other, so that an import that is killed leaves whole days. */

@@ -1,5 +1,6 @@
 /** What an import of counted people does alike on one machine (`ncs import density`) and as an execution in Lambda. */
 
+import { ImportError } from "../../../../shared/import/import-error.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import type { ImportedData, Provenance } from "../../tiles/data-set.ts";
 import { addToDataSet, calendarWith, recordPublishing } from "../../tiles/data-set-store.ts";
@@ -63,6 +64,15 @@ export interface DensityOrder {
  */
 export async function calendarOf({ calendar, replay }: DensityOrder): Promise<TypicalCalendar> {
   return replay === undefined ? await calendarWith(calendar) : changedCalendar(utcCalendar, calendar);
+}
+
+/**
+ * Cells of a precision are stored at that one and at coarser ones.
+ * @throws {ImportError} if none of them is supported.
+ */
+export function refuseCoarse({ precisions }: DensityOrder, precision: number): void {
+  if (precisions.some((each) => each <= precision)) return;
+  throw new ImportError([`geohashes of ${precision} characters are shorter than every supported precision`]);
 }
 
 /** How the days of an import are stored. */

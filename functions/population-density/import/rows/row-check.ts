@@ -92,7 +92,7 @@ export class RowCheck {
     }
     this.precision ??= geohash.length;
     if (geohash.length === this.precision) return geohash;
-    refuse("geohash", geohash, `must have ${this.precision} characters like the ones before`);
+    refuse("geohash", geohash, otherPrecision(this.precision));
     return undefined;
   }
 
@@ -102,6 +102,11 @@ export class RowCheck {
     refuse("startTime", startTime, hour);
     return undefined;
   }
+}
+
+/** Why a geohash of another length than the first one is refused. */
+export function otherPrecision(first: number): string {
+  return `must have ${first} characters like the ones before`;
 }
 
 /** As pandas, DuckDB and PostgreSQL write times: `2026-11-20 10:00:00+00:00`, or `+00`. */
