@@ -10,7 +10,7 @@ import {
 } from "./execution-objects.ts";
 
 /** A file without its cells and its partitions, of which there may be many. */
-export type CountedFile = Omit<ReadFile, "key" | "partitions" | "problems" | "tiles">;
+export type CountedFile = Omit<ReadFile, "partitions" | "problems" | "tiles">;
 
 /** Where rows of the files are. */
 type RowRange = PrefixPlan["rows"][number];

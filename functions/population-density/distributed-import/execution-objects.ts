@@ -68,7 +68,6 @@ const storedPartition = z.object({
 export const readFile = z.object({
   /** As a problem names it. */
   file: z.string(),
-  key: z.string(),
   /** The object with its rows. */
   rowsKey: z.string(),
   /** Size of the object as it was read, compressed if it is. */

@@ -37,7 +37,6 @@ export async function readCounts(order: ImportOrder, file: ListedFile): Promise<
   const name = file.key.slice(order.prefix.lastIndexOf("/") + 1);
   const read = {
     file: name,
-    key: file.key,
     rowsKey,
     bytes: file.size,
     sha256: "",

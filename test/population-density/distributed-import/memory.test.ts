@@ -65,9 +65,7 @@ async function readFiles(order: ImportOrder): Promise<void> {
   await bucket.put(key, content);
   await handler({ step: "read", order, key, size: content.length, index: 0 });
   const read = await getJson(readFile, keys.read(order.id, 0));
-  for (let index = 1; index < fileCount; index++) {
-    await putJson(keys.read(order.id, index), { ...read, key: `${key}.${index}` });
-  }
+  for (let index = 1; index < fileCount; index++) await putJson(keys.read(order.id, index), read);
 }
 
 /** What the stores of this thread use, for a process of its own. */
