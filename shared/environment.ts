@@ -291,13 +291,13 @@ const wiring = {
   CORS_ORIGINS: { read: (value) => value, must: "be text" },
 } as const satisfies Record<string, Format<unknown>>;
 
-/** Variables that only tests set. */
-const forTests = {
-  /** Multiplies all deadlines, because a test may run on a busy machine. No stage sets it. */
+/** Variables that no stage sets. */
+const localOnly = {
+  /** Multiplies all deadlines, because `npm start` and tests may run on a busy machine. */
   DEADLINE_FACTOR: whenSet(count(1, 100), 1),
 } as const satisfies Record<string, Format<unknown>>;
 
-const variables = { ...configuration, ...wiring, ...forTests };
+const variables = { ...configuration, ...wiring, ...localOnly };
 
 /** The name of a function's environment variable, other than those of tables and queues. */
 export type VariableName = keyof typeof configuration | keyof typeof wiring;

@@ -92,3 +92,11 @@ test("the local service closes without waiting for open requests, which it abort
   expect(await underWay).toBe("cut");
   await expect(fetch(other.url)).rejects.toThrow();
 });
+
+test("a busy machine's factor is told to the functions of the API and multiplies what the gateway waits", async () => {
+  const { environmentOf, url } = await startAgain({ deadlineFactor: 100 });
+  expect(environmentOf(idOf(service, "SampleFunction"))).toHaveProperty("DEADLINE_FACTOR", "100");
+  expect(service.environmentOf(sampleId())).not.toHaveProperty("DEADLINE_FACTOR");
+  const statusOf = async (base: string) => (await fetch(`${base}/brief?do=sleep`)).status;
+  expect([await statusOf(service.url), await statusOf(url)]).toEqual([504, 200]);
+});

@@ -8,6 +8,7 @@ function templateOf(
   queue: Record<string, unknown>,
   mapping: Record<string, unknown> = {},
   others: Record<string, [type: string, properties: Record<string, unknown>]> = {},
+  deadlineFactor?: number,
 ): Template {
   const resources: Record<string, [type: string, properties: Record<string, unknown>]> = {
     Run: ["AWS::Lambda::Function", { Code: { S3Key: "run.zip" }, Handler: "index.handler", Timeout: 10 }],
@@ -32,10 +33,11 @@ function templateOf(
   const Resources = Object.fromEntries(
     Object.entries(resources).map(([id, [Type, Properties]]) => [id, { Type, Properties }]),
   );
-  return new Template({
-    document: { Resources: { ...emptyApi, ...Resources } },
-    assetDirectories: new Map([["run.zip", "/assets/run"]]),
-  });
+  const assetDirectories = new Map([["run.zip", "/assets/run"]]);
+  return new Template(
+    { document: { Resources: { ...emptyApi, ...Resources } }, assetDirectories },
+    deadlineFactor,
+  );
 }
 
 test.each([
@@ -98,4 +100,13 @@ test.each([
   expect(() => templateWithRole(type, callerBy("arn:none"), { Ref: "Live" })).toThrow(
     "Caller assumes arn:none, which is not a role of the template",
   );
+});
+
+test("on a busy machine a function of the API has more time, and one that consumes a queue the time of its messages", () => {
+  const answer = { Code: { S3Key: "run.zip" }, Handler: "index.handler", Timeout: 10 };
+  const { functions } = templateOf({}, {}, { Answer: ["AWS::Lambda::Function", answer] }, 4);
+  expect(functions.map(({ logicalId, timeoutSeconds }) => [logicalId, timeoutSeconds])).toEqual([
+    ["Run", 10],
+    ["Answer", 40],
+  ]);
 });

@@ -16,6 +16,7 @@ interface DemoServiceOptions
   extends Pick<
     LocalServiceOptions,
     | "allowedHosts"
+    | "deadlineFactor"
     | "environment"
     | "extraEnvironment"
     | "idleMilliseconds"

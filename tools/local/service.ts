@@ -25,6 +25,11 @@ export interface LocalServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Names of variables that the shell may set on every function. */
   readonly configuration: readonly string[];
+  /**
+   * How many times as long as deployed ones the functions of the API, their own deadlines and the gateway may take: a busy
+   * machine is slow. Once, if absent. Functions that consume queues keep their times.
+   */
+  readonly deadlineFactor?: number | undefined;
   /** Set on every function; overrides everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
   /**
@@ -100,6 +105,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       stream: backend.stream,
       logs: options.logs ?? process.stderr,
       allowedHosts: options.allowedHosts,
+      deadlineFactor: options.deadlineFactor,
     });
     const { url } = keep(await gateway.open(options.port));
     for (const poller of pollersOf(backend, options)) keep(poller).start();
@@ -127,7 +133,8 @@ type Keep = <T extends Closable>(started: T) => T;
 
 async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
   const { environment: shell, configuration, kept, allowedHosts = [], logs = process.stderr } = options;
-  const declared = loadTemplate(options.assembly);
+  const { deadlineFactor } = options;
+  const declared = loadTemplate(options.assembly, deadlineFactor);
   const credentials = credentialsOf(shell);
   const secrets = new SecretStore(declared.secrets, kept?.secrets);
 
@@ -149,18 +156,18 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   );
 
   const endpoints = { databaseEndpoint, queueEndpoint, secretsEndpoint: secretsServer.url };
-  const surroundings = {
-    ...endpoints,
-    credentials,
-    shell,
-    configuration,
-    extra: options.extraEnvironment ?? {},
+  const surroundings = { ...endpoints, credentials, shell, configuration };
+  const { extraEnvironment } = options;
+  const slow = deadlineFactor === undefined ? {} : { DEADLINE_FACTOR: String(deadlineFactor) };
+  const environmentOf = (definition: LocalFunction) => {
+    const extra = { ...(template.consumesQueue(definition) ? {} : slow), ...extraEnvironment };
+    return functionEnvironment(definition, { ...surroundings, extra });
   };
   const pools = new Map(
     template.functions.map((definition) => {
       const batches = batchesAtOnce(template, definition);
       const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
-      const environment = functionEnvironment(definition, surroundings);
+      const environment = environmentOf(definition);
       const limits = { maxThreads, idleMilliseconds: options.idleMilliseconds };
       return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, limits))];
     }),
@@ -173,7 +180,7 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
   const backend: LocalBackend = {
     ...endpoints,
     template,
-    environmentOf: (logicalId) => functionEnvironment(template.functionOf(logicalId), surroundings),
+    environmentOf: (logicalId) => environmentOf(template.functionOf(logicalId)),
     invoke: async (logicalId, event, { environment } = {}) =>
       await poolOf(logicalId).invoke(event, environment),
     stream: async (logicalId, event, { environment } = {}) =>

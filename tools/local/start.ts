@@ -17,6 +17,7 @@ const { requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
+const { setting } = await import("../../shared/environment.ts");
 const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
 
 function readArguments() {
@@ -47,6 +48,9 @@ function readArguments() {
     throw error;
   }
 }
+
+/** A machine that does other things, too, answers slowly, but it answers: time limits count while a thread waits. */
+const patient = { DEADLINE_FACTOR: "4" };
 
 /**
  * Starts the service and announces it. Modules are loaded and the demo data is imported while the assembly is being
@@ -85,6 +89,7 @@ async function serve(
     kept,
     allowedHosts,
     environment,
+    deadlineFactor: setting("DEADLINE_FACTOR", { ...patient, ...shell }),
     logs,
     onBroken: (error) => {
       console.error(whyBroken(kept, error));

@@ -41,6 +41,8 @@ export interface GatewayOptions {
   readonly logs: LogSink;
   /** Names by which it can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** How many times as long as the API says it waits for functions; once, if absent. */
+  readonly deadlineFactor?: number | undefined;
 }
 
 /** Serves an API. */
@@ -53,10 +55,11 @@ export class Gateway {
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
   readonly #allowedHosts: readonly string[];
+  readonly #deadlineFactor: number;
   /** Requests of a connection that have no response yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
-  constructor({ api, invoke, stream, logs, allowedHosts = [] }: GatewayOptions) {
+  constructor({ api, invoke, stream, logs, allowedHosts = [], deadlineFactor = 1 }: GatewayOptions) {
     this.#api = api;
     this.#routes = new RouteTable(api.routes);
     this.#responses = api.responses.map(configuredResponse);
@@ -70,6 +73,7 @@ export class Gateway {
     this.#stream = stream;
     this.#logs = logs;
     this.#allowedHosts = allowedHosts;
+    this.#deadlineFactor = deadlineFactor;
   }
 
   /** Opens a port of the loopback address; 0 chooses a free one. */
@@ -194,12 +198,13 @@ export class Gateway {
     const { integration } = match.route;
     if (!("functionLogicalId" in integration)) return await mockReply(integration, received);
     const event = proxyEvent(this.#api, received, match, body, authorized);
-    const { functionLogicalId, timeoutMilliseconds, isStreamed } = integration;
+    const { functionLogicalId, isStreamed } = integration;
+    const milliseconds = integration.timeoutMilliseconds * this.#deadlineFactor;
     if (isStreamed) {
-      const stream = cutAfter(timeoutMilliseconds, this.#stream(functionLogicalId, event));
-      return await within(timeoutMilliseconds, stream.then(streamedReply));
+      const stream = cutAfter(milliseconds, this.#stream(functionLogicalId, event));
+      return await within(milliseconds, stream.then(streamedReply));
     }
-    const result = await within(timeoutMilliseconds, this.#invoke(functionLogicalId, event));
+    const result = await within(milliseconds, this.#invoke(functionLogicalId, event));
     const accepted = headerOf(received, "accept-encoding");
     return await compressed(functionReply(result), accepted, this.#api.minCompressionBytes);
   }

@@ -21,27 +21,40 @@ export class Template {
   readonly schedules: readonly LocalSchedule[];
   readonly api: RestApi;
   readonly #assembly: Assembly;
+  readonly #deadlineFactor: number;
 
   /**
+   * @param deadlineFactor by which the time-outs of functions are longer than they say, but for those that consume queues:
+   * a message would come again while it is still being handled.
    * @param queueUrls the URLs of queues that have been created, by logical id.
    * @throws {Error} naming the resource that cannot be served locally.
    */
-  constructor(assembly: Assembly, queueUrls: ReadonlyMap<string, string> = new Map()) {
+  constructor(assembly: Assembly, deadlineFactor = 1, queueUrls: ReadonlyMap<string, string> = new Map()) {
     const resources = new Resources(assembly.document, queueUrls);
     this.#assembly = assembly;
-    this.functions = readFunctions(resources, assembly.assetDirectories);
+    this.#deadlineFactor = deadlineFactor;
+    const functions = readFunctions(resources, assembly.assetDirectories);
     this.tables = readTables(resources);
     this.secrets = readSecrets(resources);
-    this.rotations = readRotations(resources, this.functions);
+    this.rotations = readRotations(resources, functions);
     this.queues = readQueues(resources);
-    this.eventSources = readEventSources(resources, this.functions, this.queues);
-    this.schedules = readSchedules(resources, this.functions);
-    this.api = readRestApi(resources, this.functions);
+    this.eventSources = readEventSources(resources, functions, this.queues);
+    this.schedules = readSchedules(resources, functions);
+    this.api = readRestApi(resources, functions);
+    this.functions = functions.map((read) => {
+      const timeoutSeconds = read.timeoutSeconds * (this.consumesQueue(read) ? 1 : deadlineFactor);
+      return { ...read, timeoutSeconds };
+    });
+  }
+
+  /** Whether messages of a queue invoke a function. */
+  consumesQueue({ logicalId }: Pick<LocalFunction, "logicalId">): boolean {
+    return this.eventSources.some(({ functionLogicalId }) => functionLogicalId === logicalId);
   }
 
   /** The same template with the URLs of the queues that have been created. */
   withQueueUrls(queueUrls: ReadonlyMap<string, string>): Template {
-    return new Template(this.#assembly, queueUrls);
+    return new Template(this.#assembly, this.#deadlineFactor, queueUrls);
   }
 
   /** @throws {Error} if the template has no such function. */
@@ -59,7 +72,10 @@ export class Template {
   }
 }
 
-/** Reads the template of a cloud assembly. */
-export function loadTemplate(assembly: string): Template {
-  return new Template(readAssembly(assembly));
+/**
+ * Reads the template of a cloud assembly.
+ * @param deadlineFactor see `Template`.
+ */
+export function loadTemplate(assembly: string, deadlineFactor?: number): Template {
+  return new Template(readAssembly(assembly), deadlineFactor);
 }
