@@ -26,6 +26,7 @@ test("a pool answers an event while every environment waits for a reader that do
     assetDirectory: folder.path,
     memoryMegabytes: 128,
     timeoutSeconds: 60,
+    initializationSeconds: 60,
     environment: {},
     reservedConcurrency: undefined,
   };

@@ -7,9 +7,6 @@ import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
-const initializationMilliseconds = 10_000;
-
 /** The message after which a runtime is idle again: see `function-runtime.mjs`. */
 type LastMessage =
   | { readonly ready: true }
@@ -85,9 +82,10 @@ export class FunctionThread {
       this.#end(new InvocationError("Runtime.ExitError", `Runtime exited with exit status ${code}`));
       onEnd();
     });
-    this.ready = this.#listen(initializationMilliseconds, () => {
-      const seconds = (initializationMilliseconds / 1000).toFixed(2);
-      return new InvocationError("Sandbox.Timedout", `Initialization timed out after ${seconds} seconds`);
+    const { initializationSeconds: seconds } = definition;
+    this.ready = this.#listen(seconds * 1000, () => {
+      const late = `Initialization timed out after ${seconds.toFixed(2)} seconds`;
+      return new InvocationError("Sandbox.Timedout", late);
     }).then(() => {});
   }
 

@@ -2,7 +2,8 @@ import { Worker } from "node:worker_threads";
 import { firstMessage } from "./first-message.ts";
 import { youngGeneration } from "./thread-limits.ts";
 
-const startMilliseconds = 10_000;
+/** A thread that fails says so at once; one on a busy machine is late. */
+const startMilliseconds = 120_000;
 
 /** Credentials that sign requests; the embedded servers accept any. */
 export interface Credentials {

@@ -20,6 +20,9 @@ const functionSchema = z.object({
 
 const irrelevant = ["Architectures", "Description", "LoggingConfig", "Role", "Runtime", "TracingConfig"];
 
+/** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-ib */
+const initializationSeconds = 10;
+
 /** A Lambda function of the template. */
 export interface LocalFunction {
   readonly logicalId: string;
@@ -29,6 +32,8 @@ export interface LocalFunction {
   readonly assetDirectory: string;
   readonly handler: string;
   readonly timeoutSeconds: number;
+  /** How long it may take to load its handler. */
+  readonly initializationSeconds: number;
   readonly memoryMegabytes: number;
   /** Lambda refuses more concurrent events than this. */
   readonly reservedConcurrency: number | undefined;
@@ -54,6 +59,7 @@ export function readFunctions(
       assetDirectory,
       handler: Handler,
       timeoutSeconds: Timeout,
+      initializationSeconds,
       memoryMegabytes: MemorySize,
       reservedConcurrency: ReservedConcurrentExecutions,
       environment: Environment.Variables,

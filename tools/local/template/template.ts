@@ -24,8 +24,8 @@ export class Template {
   readonly #deadlineFactor: number;
 
   /**
-   * @param deadlineFactor by which the time-outs of functions are longer than they say, but for those that consume queues:
-   * a message would come again while it is still being handled.
+   * @param deadlineFactor by which functions may take longer than they say; those that consume queues only to load their
+   * handler, as a message would come again while it is still being handled.
    * @param queueUrls the URLs of queues that have been created, by logical id.
    * @throws {Error} naming the resource that cannot be served locally.
    */
@@ -43,7 +43,7 @@ export class Template {
     this.api = readRestApi(resources, functions);
     this.functions = functions.map((read) => {
       const timeoutSeconds = read.timeoutSeconds * (this.consumesQueue(read) ? 1 : deadlineFactor);
-      return { ...read, timeoutSeconds };
+      return { ...read, timeoutSeconds, initializationSeconds: read.initializationSeconds * deadlineFactor };
     });
   }
 
