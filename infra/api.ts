@@ -4,7 +4,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints, websites } from "../functions/areas.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
-import { configuration, setting } from "../shared/environment.ts";
+import { setting } from "../shared/environment.ts";
 import { functionIntegration, InvokingRole, ServiceAuthorizer } from "./constructs/api-functions.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
 import { Firewall } from "./constructs/firewall.ts";
@@ -17,6 +17,7 @@ import { servedEndpoints } from "./served.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 import { stageThrottling } from "./throttling.ts";
+import { configuration } from "./variables.ts";
 
 /** A policy is kept per token for this long; functions check the token's expiry themselves. */
 const authorizerCache = Duration.minutes(5);
@@ -49,7 +50,7 @@ export function addApi(scope: Construct, { settings, traits, invokedOf }: ApiPro
   if (domain === undefined) addOutput(scope, outputNames.apiAddress, api.url);
   else new CustomDomain(scope, "Domain", api, domain);
   if (waf) {
-    const rate = setting("RATE_LIMIT_PER_MINUTE", { RATE_LIMIT_PER_MINUTE });
+    const rate = setting(configuration.RATE_LIMIT_PER_MINUTE, { RATE_LIMIT_PER_MINUTE });
     new Firewall(scope, "Firewall", { stage: api.deploymentStage, ratePerMinute: rate, traits });
   } else {
     Validations.of(api.deploymentStage).acknowledge({

@@ -7,7 +7,7 @@ import type { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { tables } from "../functions/areas.ts";
-import { bucketVariable, configuration, metricNamespaceVariable } from "../shared/environment.ts";
+import { bucketVariable, metricNamespaceVariable } from "../shared/environment.ts";
 import { tableVariable } from "../shared/table.ts";
 import { alarmTopicOf } from "./alarm-topic.ts";
 import { constructIdOf } from "./bundles.ts";
@@ -24,6 +24,7 @@ import { restarted } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
+import { configuration } from "./variables.ts";
 
 interface DensityImportProps extends StackProps {
   /** The folder with the bundles. */

@@ -1,5 +1,5 @@
-import { configuration } from "../shared/environment.ts";
 import type { Settings } from "./settings.ts";
+import { configuration } from "./variables.ts";
 
 /** Where the template of the service keeps `keptSettings`. */
 export const deployedSettings = "NetworkCapabilities::Settings";

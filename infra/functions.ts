@@ -1,8 +1,8 @@
 import type { EndpointId, ProtocolEndpointId, TableName, WebsiteId } from "../functions/areas.ts";
-import type { VariableName } from "../shared/environment.ts";
 import { streamingSeconds } from "../shared/http/deadline.ts";
 import type { PseudonymUse } from "../shared/pseudonym-keys/table.ts";
 import { type QueueName, workerSeconds } from "../shared/sqs/queues.ts";
+import type { VariableName } from "./variables.ts";
 
 /** Functions that are behind no operation of the API. */
 type InternalFunctionId =

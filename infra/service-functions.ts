@@ -3,7 +3,7 @@ import { Stack } from "aws-cdk-lib";
 import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { endpoints, protocolEndpoints, tables } from "../functions/areas.ts";
-import { configuration, metricNamespaceVariable, type VariableName } from "../shared/environment.ts";
+import { metricNamespaceVariable } from "../shared/environment.ts";
 import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
 import { constructIdOf } from "./bundles.ts";
@@ -18,6 +18,7 @@ import { routesByScope } from "./routes-by-scope.ts";
 import { samLocalEnvironment } from "./sam-local.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
+import { configuration, type VariableName } from "./variables.ts";
 
 interface FunctionContext {
   /** The folder with the bundles. */

@@ -1,6 +1,6 @@
 import type { Node } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
-import { type ConfigurationName, configuration, setting } from "../shared/environment.ts";
+import { setting } from "../shared/environment.ts";
 import { nearestName } from "../shared/nearest-name.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
@@ -9,6 +9,7 @@ import { SettingError } from "./setting-error.ts";
 import { burstOf, type Stage, stages, type Throttling } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
 import { refuseMoreThanAnAccountHas } from "./throttling.ts";
+import { type ConfigurationName, configuration } from "./variables.ts";
 
 /** A host name of the operator's under which callers reach the API. */
 export interface Domain {
@@ -421,7 +422,7 @@ function configurationIn(contextValue: ContextValue): Settings["configuration"] 
     if (value === undefined) return [];
     if (name === localOnly) throw new SettingError(`${name} is for local runs only`);
     const written = typeof value === "object" ? JSON.stringify(value) : String(value);
-    setting(name, { [name]: written });
+    setting(configuration[name], { [name]: written });
     return [[name, written]];
   });
   const chosen: Settings["configuration"] = Object.fromEntries(given);

@@ -6,7 +6,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
 import { dataFormat } from "../shared/data-format.ts";
-import { configuration, metricNamespaceVariable, setting } from "../shared/environment.ts";
+import { metricNamespaceVariable, setting } from "../shared/environment.ts";
 import { alarmTopicOf } from "./alarm-topic.ts";
 import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
 import { addApi } from "./api.ts";
@@ -34,6 +34,7 @@ import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
 import type { TableNames } from "./table-names.ts";
 import { addTriggers } from "./triggers.ts";
+import { configuration } from "./variables.ts";
 import { warnOfIssuer } from "./warnings.ts";
 
 interface NetworkCapabilitiesProps extends StackProps {
@@ -148,6 +149,9 @@ function acceptedIssuers({ configuration: chosen }: Settings): readonly Accepted
     issuer: chosen.TOKEN_ISSUER ?? TOKEN_ISSUER.default,
     audience: chosen.TOKEN_AUDIENCE ?? TOKEN_AUDIENCE.default,
   };
-  const trusted = setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: TRUSTED_ISSUERS.default, ...chosen });
+  const trusted = setting(configuration.TRUSTED_ISSUERS, {
+    TRUSTED_ISSUERS: TRUSTED_ISSUERS.default,
+    ...chosen,
+  });
   return [own, ...trusted].map(({ issuer, audience }) => ({ issuer, audiences: [audience].flat() }));
 }

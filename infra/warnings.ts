@@ -1,7 +1,7 @@
 import { Annotations } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { configuration } from "../shared/environment.ts";
 import type { Settings } from "./settings.ts";
+import { configuration } from "./variables.ts";
 
 /** Warns at synthesis when tokens would name an issuer that nobody can own (RFC 2606 reserves the name). */
 export function warnOfIssuer(scope: Construct, settings: Pick<Settings, "configuration">): void {

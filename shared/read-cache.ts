@@ -1,4 +1,5 @@
 import { setting } from "./environment.ts";
+import { CACHE_SECONDS } from "./variables/cache-seconds.ts";
 
 interface Entry<Value> {
   readonly value: Value;
@@ -62,7 +63,7 @@ export class ReadCache<Value> {
     keys: readonly string[],
     load: (missing: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
   ): Promise<ReadonlyMap<string, Value>> {
-    const maxAge = Math.max(setting("CACHE_SECONDS") * 1_000, this.#minMilliseconds);
+    const maxAge = Math.max(setting(CACHE_SECONDS) * 1_000, this.#minMilliseconds);
     if (maxAge === 0) return await load(keys);
     const found = new Map<string, Value>();
     const shared = new Map<string, Promise<ReadonlyMap<string, Value>>>();

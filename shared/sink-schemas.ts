@@ -2,10 +2,11 @@ import * as z from "zod/mini";
 import { setting } from "./environment.ts";
 import { asks, dateTime } from "./schemas.ts";
 import { isSink } from "./sinks/sink-url.ts";
+import { SINK_ALLOWED_NETWORKS } from "./variables/sink-allowed-networks.ts";
 
 /** The address to which an answer is delivered. An invalid one is `INVALID_SINK`. */
 export const sink = z.string().check(
-  z.refine((text) => isSink(text, setting("SINK_ALLOWED_NETWORKS")), asks("INVALID_SINK")),
+  z.refine((text) => isSink(text, setting(SINK_ALLOWED_NETWORKS)), asks("INVALID_SINK")),
   z.meta({
     format: "uri",
     description:

@@ -1,11 +1,16 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
 import * as z from "zod/mini";
 import { warmUp } from "../../shared/aws/warm-up.ts";
-import { setting, type TrustedIssuer } from "../../shared/environment.ts";
+import { setting } from "../../shared/environment.ts";
 import { pseudonymKeys } from "../../shared/pseudonym-keys/table.ts";
 import { openSubscription } from "../../shared/tokens/sealed-subscription.ts";
 import { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import { ownKeysCooldownSeconds } from "../../shared/tokens/token.ts";
+import { ROUTES_BY_SCOPE } from "../../shared/variables/routes-by-scope.ts";
+import { TOKEN_AUDIENCE } from "../../shared/variables/token-audience.ts";
+import { TOKEN_ISSUER } from "../../shared/variables/token-issuer.ts";
+import type { TrustedIssuer } from "../../shared/variables/trusted-issuers.ts";
+import { TRUSTED_ISSUERS } from "../../shared/variables/trusted-issuers.ts";
 import { fetchKeys, fetchTimeoutMilliseconds } from "./fetch-keys.ts";
 import { KeySet } from "./key-set.ts";
 import { policyFor, type RoutesByScope } from "./policy.ts";
@@ -44,7 +49,7 @@ let configured: Configured | undefined;
  */
 export async function handler(event: unknown): Promise<APIGatewayAuthorizerResult | undefined> {
   const parsed = authorizerEvent.parse(event);
-  configured ??= { issuers: configuredIssuers(), routes: setting("ROUTES_BY_SCOPE") };
+  configured ??= { issuers: configuredIssuers(), routes: setting(ROUTES_BY_SCOPE) };
   if (parsed.type === "SELF_TEST") {
     await Promise.all(configured.issuers.map(({ keys }) => keys.load(Date.now())));
     return undefined;
@@ -57,8 +62,8 @@ export async function handler(event: unknown): Promise<APIGatewayAuthorizerResul
 }
 
 function configuredIssuers(): Issuer[] {
-  const own = ownIssuer(setting("TOKEN_ISSUER"), setting("TOKEN_AUDIENCE"));
-  const trusted = setting("TRUSTED_ISSUERS");
+  const own = ownIssuer(setting(TOKEN_ISSUER), setting(TOKEN_AUDIENCE));
+  const trusted = setting(TRUSTED_ISSUERS);
   return [
     { ...issuerWith(own, ownKeys(own)), own: { openSubscription: openOwn } },
     ...trusted.map((one) => issuerWith(one, fetchedKeys(one))),

@@ -2,7 +2,6 @@ import { decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from "jos
 import * as z from "zod/mini";
 import type { Caller } from "../../shared/caller.ts";
 import { isSubscriptionId } from "../../shared/devices/subscription.ts";
-import type { TrustedIssuer } from "../../shared/environment.ts";
 import { purposeForm } from "../../shared/tokens/purpose.ts";
 import {
   accessTokenClaims,
@@ -10,6 +9,7 @@ import {
   tokenAlgorithm,
   tokenType,
 } from "../../shared/tokens/token.ts";
+import type { TrustedIssuer } from "../../shared/variables/trusted-issuers.ts";
 import type { KeySet } from "./key-set.ts";
 
 /** What only our own tokens need. */

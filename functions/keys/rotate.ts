@@ -27,6 +27,7 @@ import {
   signingSecret,
   tokenAlgorithm,
 } from "../../shared/tokens/token.ts";
+import { TOKEN_LIFETIME_SECONDS } from "../../shared/variables/token-lifetime-seconds.ts";
 
 /** https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html */
 const rotationEvent = z.object({
@@ -77,7 +78,7 @@ export async function handler(event: unknown): Promise<void> {
 
 /** @throws {Misconfigured} naming a variable that is missing or malformed. */
 function checkConfiguration(): void {
-  setting("TOKEN_LIFETIME_SECONDS");
+  setting(TOKEN_LIFETIME_SECONDS);
   resourceName(tableVariable(signingKeys));
 }
 
@@ -157,7 +158,7 @@ async function retireOthers(rotation: Rotation): Promise<void> {
     publishedKeys(now, signal),
   ]);
   const lastUse = Math.max(signsFrom, now.getTime() / 1_000 + signingKeyCacheSeconds);
-  const usedSeconds = setting("TOKEN_LIFETIME_SECONDS") + clockToleranceSeconds;
+  const usedSeconds = setting(TOKEN_LIFETIME_SECONDS) + clockToleranceSeconds;
   const end = new Date((lastUse + usedSeconds + 60) * 1_000);
   const others = published.filter(({ jwk }) => jwk.kid !== kid);
   await Promise.all(others.map(({ jwk }) => retire(jwk.kid, end, signal)));

@@ -2,6 +2,7 @@ import { setting } from "../../shared/environment.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Request } from "../../shared/http/request.ts";
 import { below } from "../../shared/tokens/issuer.ts";
+import { TOKEN_ISSUER } from "../../shared/variables/token-issuer.ts";
 import { keysOf } from "./client-keys.ts";
 import { issueToken } from "./contract.ts";
 import { type AssertionClaims, assertionType, problemIn } from "./rules.ts";
@@ -47,7 +48,7 @@ export async function accepted(
   }
   const claims = await verifyAssertion(unverified, keys, now);
   if (client === undefined || claims === undefined) throw refuse(refusal);
-  const issuer = setting("TOKEN_ISSUER");
+  const issuer = setting(TOKEN_ISSUER);
   const message = problemIn(claims, [issuer, below(issuer, issueToken.path)], now);
   if (message !== undefined) throw refuse(refusal, { message });
   if (body.client_id !== undefined && body.client_id !== client.clientId) {

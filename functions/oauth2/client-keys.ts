@@ -3,6 +3,7 @@ import { lambdaRuntimeApi, setting } from "../../shared/environment.ts";
 import { errors } from "../../shared/errors.ts";
 import { ReadCache } from "../../shared/read-cache.ts";
 import { get } from "../../shared/sinks/get.ts";
+import { SINK_ALLOWED_NETWORKS } from "../../shared/variables/sink-allowed-networks.ts";
 import { type ClientKey, type ClientRecord, clientKeys } from "./tables.ts";
 
 const maxBytes = 64 * 1_024;
@@ -68,7 +69,7 @@ async function fetchKeys(url: string, before: Fetched | undefined): Promise<Fetc
     accept: "application/jwk-set+json, application/json",
     maxBytes,
     maxMilliseconds,
-    allowed: setting("SINK_ALLOWED_NETWORKS"),
+    allowed: setting(SINK_ALLOWED_NETWORKS),
     runtimeApi: lambdaRuntimeApi(),
   });
   const keys = body instanceof Error ? undefined : keysIn(body);

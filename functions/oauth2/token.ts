@@ -4,6 +4,7 @@ import { setting } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { accessToken } from "../../shared/tokens/access-token.ts";
+import { TOKEN_LIFETIME_SECONDS } from "../../shared/variables/token-lifetime-seconds.ts";
 import { authenticated } from "./client-authentication.ts";
 import { issueToken } from "./contract.ts";
 import { grantedScope, jwtBearer } from "./rules.ts";
@@ -43,7 +44,7 @@ export const handler = serve(issueToken, async (request) => {
   return reply(200, {
     access_token: token,
     token_type: "Bearer",
-    expires_in: setting("TOKEN_LIFETIME_SECONDS"),
+    expires_in: setting(TOKEN_LIFETIME_SECONDS),
     scope,
   });
 });

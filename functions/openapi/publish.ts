@@ -1,6 +1,9 @@
 import { setting } from "../../shared/environment.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { below, discoveryPath } from "../../shared/tokens/issuer.ts";
+import { SANDBOX } from "../../shared/variables/sandbox.ts";
+import { TOKEN_ENDPOINT } from "../../shared/variables/token-endpoint.ts";
+import { TOKEN_ISSUER } from "../../shared/variables/token-issuer.ts";
 import { withClientScheme, withoutClientScheme } from "./client-scheme.ts";
 import { publishDocument } from "./contract.ts";
 import { type ServedDocument, servedDocument } from "./document.ts";
@@ -13,10 +16,10 @@ export const handler = serve(publishDocument, async ({ address, query, now, repl
   if (query.aliases === "false") document = withoutAliases(document);
   document = withTimesAbout(now, document);
   document =
-    setting("TOKEN_ENDPOINT") === "on"
-      ? withClientScheme(document, below(setting("TOKEN_ISSUER"), discoveryPath))
+    setting(TOKEN_ENDPOINT) === "on"
+      ? withClientScheme(document, below(setting(TOKEN_ISSUER), discoveryPath))
       : withoutClientScheme(document);
-  if (setting("SANDBOX") === "on") document = withSandbox(document);
+  if (setting(SANDBOX) === "on") document = withSandbox(document);
   return reply(200, withFirstServer(document, address));
 });
 

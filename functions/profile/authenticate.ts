@@ -4,6 +4,9 @@ import { warmUp } from "../../shared/aws/warm-up.ts";
 import { setting } from "../../shared/environment.ts";
 import { type ErrorDetails, Unavailable } from "../../shared/errors.ts";
 import { serve } from "../../shared/http/serve.ts";
+import { LOGIN_LIMIT_PER_ACCOUNT } from "../../shared/variables/login-limit-per-account.ts";
+import { LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE } from "../../shared/variables/login-limit-per-account-and-source.ts";
+import { LOGIN_LIMIT_PER_SOURCE } from "../../shared/variables/login-limit-per-source.ts";
 import { authenticate } from "./contract.ts";
 import { hashPassword, isOutdated, passwordMatches } from "./password.ts";
 import { addressOf, attemptName, countersOf, secondsLeft } from "./rules.ts";
@@ -28,9 +31,9 @@ export const handler = serve(authenticate, async (request) => {
   };
   const address = addressOf(body.emailaddress);
   const counters = countersOf(address, sourceIp, now, {
-    accountAndSource: setting("LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE"),
-    source: setting("LOGIN_LIMIT_PER_SOURCE"),
-    account: setting("LOGIN_LIMIT_PER_ACCOUNT"),
+    accountAndSource: setting(LOGIN_LIMIT_PER_ACCOUNT_AND_SOURCE),
+    source: setting(LOGIN_LIMIT_PER_SOURCE),
+    account: setting(LOGIN_LIMIT_PER_ACCOUNT),
   });
   const attempt = attemptName(now, randomBytes(6).toString("base64url"));
   request.onFault((ownSignal) => withdrawAttempt(attempt, counters, ownSignal));

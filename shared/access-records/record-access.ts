@@ -4,6 +4,7 @@ import { dayMilliseconds } from "../calendar.ts";
 import type { Caller } from "../caller.ts";
 import { setting } from "../environment.ts";
 import { getOrCreatePseudonymKey } from "../pseudonym-keys/key.ts";
+import { ACCESS_RECORD_DAYS } from "../variables/access-record-days.ts";
 import { pseudonymOf } from "./pseudonym.ts";
 import { accessRecords, type DataKind } from "./table.ts";
 
@@ -33,7 +34,7 @@ export async function recordAccess(
   { subscription, kind, by: { client, purpose } }: Access,
   { now, signal, quotaChecked }: RequestContext,
 ): Promise<void> {
-  const days = setting("ACCESS_RECORD_DAYS");
+  const days = setting(ACCESS_RECORD_DAYS);
   if (days === 0) return;
   // A request over its quota is answered with 429, so it reads nothing.
   await quotaChecked;

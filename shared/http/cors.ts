@@ -1,4 +1,5 @@
 import { setting } from "../environment.ts";
+import { CORS_ORIGINS } from "../variables/cors-origins.ts";
 
 /**
  * The response headers that a page of another origin may read, in addition to those that every page may
@@ -28,7 +29,7 @@ export function withCors(
   headers: Readonly<Record<string, string>>,
   origin: string | undefined,
 ): Record<string, string> {
-  const origins = setting("CORS_ORIGINS");
+  const origins = setting(CORS_ORIGINS);
   if (origins === "") return headers;
   const vary = headers.vary === undefined ? "origin" : `${headers.vary}, origin`;
   const isAllowed = origin !== undefined && new RegExp(`^(?:${origins})$`).test(origin);

@@ -4,6 +4,8 @@ import { dayMilliseconds } from "../calendar.ts";
 import { setting } from "../environment.ts";
 import type { Allowance, ErrorDetails } from "../errors.ts";
 import { hashed } from "../hash.ts";
+import { DAILY_QUOTA } from "../variables/daily-quota.ts";
+import { RATE_LIMIT_PER_MINUTE } from "../variables/rate-limit-per-minute.ts";
 import { quotas } from "./table.ts";
 import { UsedMinutes } from "./used-minutes.ts";
 
@@ -32,8 +34,8 @@ const usedMinutes = new UsedMinutes();
  * It says nothing of the table, so it is asked for before counting, whether or not the table answers.
  */
 export function refusalWithoutCount(client: string, now: Date): LimitExceeded | undefined {
-  const rate = setting("RATE_LIMIT_PER_MINUTE");
-  const quota = setting("DAILY_QUOTA");
+  const rate = setting(RATE_LIMIT_PER_MINUTE);
+  const quota = setting(DAILY_QUOTA);
   const limits = { rate, quota, now };
   if (quota === 0) return overQuota(limits);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
@@ -53,8 +55,8 @@ export function refusalWithoutCount(client: string, now: Date): LimitExceeded | 
 export async function countRequest(client: string, now: Date, signal: AbortSignal): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
-  const rate = setting("RATE_LIMIT_PER_MINUTE");
-  const quota = setting("DAILY_QUOTA");
+  const rate = setting(RATE_LIMIT_PER_MINUTE);
+  const quota = setting(DAILY_QUOTA);
   // Hashed, because a client's name may be long or that of a person.
   const key = { caller: hashed(client) };
   const write = (update: string, condition: string, values: Record<string, number>) =>
@@ -112,7 +114,7 @@ export async function countWork(
   signal: AbortSignal,
 ): Promise<RateLimitResult> {
   const day = Math.floor(now.getTime() / dayMilliseconds);
-  const quota = setting("DAILY_QUOTA");
+  const quota = setting(DAILY_QUOTA);
   const key = { caller: hashed(client) };
   const update = {
     update: "SET dayCount = dayCount + :units",

@@ -1,6 +1,7 @@
 import { setting } from "../environment.ts";
 import { ApiError, type Code } from "../errors.ts";
 import type { Device } from "../schemas.ts";
+import { SANDBOX } from "../variables/sandbox.ts";
 
 /** The numbers that make an operation fail as no data can, with the code of the failure. */
 export const failingNumbers: ReadonlyMap<string, Code> = new Map([
@@ -17,5 +18,5 @@ export const failingNumbers: ReadonlyMap<string, Code> = new Map([
  */
 export function failInSandbox({ phoneNumber = "" }: Device): void {
   const code = failingNumbers.get(phoneNumber);
-  if (code !== undefined && setting("SANDBOX") === "on") throw new ApiError(code);
+  if (code !== undefined && setting(SANDBOX) === "on") throw new ApiError(code);
 }

@@ -3,6 +3,10 @@ import { importJWK, SignJWT } from "jose";
 import { secretText } from "../aws/secrets.ts";
 import { setting } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
+import { SIGNING_KEY_SECRET_ARN } from "../variables/signing-key-secret-arn.ts";
+import { TOKEN_AUDIENCE } from "../variables/token-audience.ts";
+import { TOKEN_ISSUER } from "../variables/token-issuer.ts";
+import { TOKEN_LIFETIME_SECONDS } from "../variables/token-lifetime-seconds.ts";
 import { sealSubscription } from "./sealed-subscription.ts";
 import { publish } from "./signing-keys.ts";
 import {
@@ -56,13 +60,13 @@ export async function accessToken(
   ]);
   const issuedAt = Math.floor(now.getTime() / 1_000);
   const claims: AccessTokenClaims = {
-    iss: setting("TOKEN_ISSUER"),
-    aud: setting("TOKEN_AUDIENCE"),
+    iss: setting(TOKEN_ISSUER),
+    aud: setting(TOKEN_AUDIENCE),
     sub: subject ?? sealed ?? client,
     client_id: client,
     scope,
     iat: issuedAt,
-    exp: issuedAt + setting("TOKEN_LIFETIME_SECONDS"),
+    exp: issuedAt + setting(TOKEN_LIFETIME_SECONDS),
     jti,
     ...(sealed === undefined ? {} : { subscription: sealed }),
   };
@@ -84,7 +88,7 @@ async function signerAt(now: Date, signal: AbortSignal): Promise<Signer> {
 
 /** Reads the keys of the secret and publishes them before their first use, also those of an operator's own secret. */
 async function readSigners(now: Date, signal: AbortSignal): Promise<readonly Signer[]> {
-  const keys = keysFrom(keysOf(await secretText(setting("SIGNING_KEY_SECRET_ARN"), signal)), now);
+  const keys = keysFrom(keysOf(await secretText(setting(SIGNING_KEY_SECRET_ARN), signal)), now);
   await Promise.all(keys.map((key) => publish(publicHalf(key), now, signal)));
   return await Promise.all(
     keys.map(async (jwk) => {

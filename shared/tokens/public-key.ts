@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import type { TrustedIssuer } from "../environment.ts";
+import type { TrustedIssuer } from "../variables/trusted-issuers.ts";
 
 type Algorithm = TrustedIssuer["algorithms"][number];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TrustedIssuer } from "../../shared/environment.ts";
+import type { TrustedIssuer } from "../../shared/variables/trusted-issuers.ts";
 import {
   foreign,
   foreignToken,

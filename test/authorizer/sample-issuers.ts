@@ -1,6 +1,6 @@
 import { KeySet } from "../../functions/authorizer/key-set.ts";
 import { callerOf, type Issuer, ownIssuer } from "../../functions/authorizer/verify.ts";
-import type { TrustedIssuer } from "../../shared/environment.ts";
+import type { TrustedIssuer } from "../../shared/variables/trusted-issuers.ts";
 import { ellipticKey, type KeyPair, rsaKey, signedBy, tokenOf } from "../support/signed.ts";
 
 export const now = new Date("2026-11-21T10:00:00Z");

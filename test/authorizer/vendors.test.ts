@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { Issuer } from "../../functions/authorizer/verify.ts";
+import { configuration } from "../../infra/variables.ts";
 import { setting } from "../../shared/environment.ts";
 import { fencesIn } from "../docs/fences.ts";
 import { rsaKey, signedBy, tokenOf } from "../support/signed.ts";
@@ -16,7 +17,7 @@ const reported: string[] = [];
 /** The entries of the documentation, each as the service reads it. */
 const documented: readonly Issuer[] = fencesIn("docs/authorization-servers.md")
   .filter(({ marks }) => marks.get("setting") === "TRUSTED_ISSUERS")
-  .flatMap(({ text }) => setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: text }))
+  .flatMap(({ text }) => setting(configuration.TRUSTED_ISSUERS, { TRUSTED_ISSUERS: text }))
   .map((trusted) => ({
     trusted,
 

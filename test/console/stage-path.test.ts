@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
+import { configuration } from "../../infra/variables.ts";
 import { setting } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { captureOutput } from "../support/pipeline.ts";
@@ -49,7 +50,7 @@ test.each([
   "https://a.example; script-src *",
   "https://a b.example",
 ])("MAP_STYLE is refused when it is %s, which is no https URL", (address) => {
-  expect(() => setting("MAP_STYLE", { MAP_STYLE: address })).toThrow(
+  expect(() => setting(configuration.MAP_STYLE, { MAP_STYLE: address })).toThrow(
     "MAP_STYLE must be empty or the https URL",
   );
 });

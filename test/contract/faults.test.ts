@@ -12,8 +12,8 @@ import { typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { TypicalWeek } from "../../functions/population-density/tiles/typical-calendar.ts";
+import { configuration } from "../../infra/variables.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
-import { configuration } from "../../shared/environment.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
 import {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { settingNames } from "../../infra/settings.ts";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 
 const pageOf = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");
 
@@ -20,8 +20,8 @@ test("docs/configuration.md has each variable with its default and, of a number,
   const rows = (await pageOf("configuration.md")).split("\n").filter((line) => line.startsWith("| `"));
   const rowOf = (name: string) => rows.find((row) => row.split(" | ")[0]?.includes(`\`${name}\``)) ?? "";
   const grouped = (digits: string | undefined) => Number(digits).toLocaleString("en");
-  const missing = Object.entries(configuration).flatMap(([name, { default: value, must }]) => {
-    const [, min, max] = /^be a whole number from (\d+) to (\d+)$/.exec(must) ?? [];
+  const missing = Object.entries(configuration).flatMap(([name, { default: value, format }]) => {
+    const [, min, max] = /^be a whole number from (\d+) to (\d+)$/.exec(format().must) ?? [];
     const stated = [value, ...(min === undefined ? [] : [`${grouped(min)} to ${grouped(max)}`])];
     return stated.filter((text) => !rowOf(name).includes(text)).map((text) => `${name}: ${text}`);
   });

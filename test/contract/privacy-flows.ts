@@ -5,7 +5,7 @@ import {
   protocolEndpoints,
 } from "../../functions/areas.ts";
 import { jwtBearer } from "../../functions/oauth2/rules.ts";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import type { Code } from "../../shared/errors.ts";
 import { sampleRequests } from "../../tools/verify/sample-requests.ts";
 import { clientCredentials } from "../oauth2/test-client.ts";

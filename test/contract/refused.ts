@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 import { retrieveIdentifier } from "../../functions/device-identifier/contract.ts";
 import { publishKeys } from "../../functions/keys/contract.ts";
 import { type FunctionRecord, functionRecords } from "../../infra/functions.ts";
+import { configuration } from "../../infra/variables.ts";
 import { area } from "../../shared/area.ts";
 import { log } from "../../shared/aws/log.ts";
 import { writeMetrics } from "../../shared/aws/metrics.ts";
@@ -204,7 +205,7 @@ accept<typeof functionRecords>(others);
 // What is read by name.
 
 // @ts-expect-error `NOTES_LIMIT` is not a described variable
-setting("NOTES_LIMIT");
+setting(configuration.NOTES_LIMIT);
 
 // @ts-expect-error `schema` is missing: items are parsed when they are read
 table({ name: "notes", partitionKey: "folder" });

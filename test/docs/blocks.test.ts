@@ -4,8 +4,9 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { findProfile, replaceProfile } from "../../functions/profile/store.ts";
+import { type ConfigurationName, configuration } from "../../infra/variables.ts";
 import { logEntries } from "../../shared/aws/log.ts";
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { setting } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { tsc } from "../support/compiler.ts";
 import { useTables } from "../support/database.ts";
@@ -44,8 +45,8 @@ const marks = {
 const parsed: Readonly<Record<string, (fence: Fence, workspace: Workspace) => unknown>> = {
   json: ({ text, marks }) => {
     JSON.parse(text);
-    const setting = marks.get("setting");
-    if (setting !== undefined) expect(configuration[setting as ConfigurationName]?.read(text)).toBeDefined();
+    const name = marks.get("setting");
+    if (name !== undefined) setting(configuration[name as ConfigurationName], { [name]: text });
   },
   // A page shows at once that a diagram is broken; its parser would need 154 MB of packages.
   mermaid: ({ text }) => expect(text).toMatch(/^(?:flowchart|sequenceDiagram|stateDiagram-v2)\b/),

@@ -6,9 +6,11 @@ import { retryDelay } from "../../functions/population-density/delivery/rules.ts
 import { stackNames } from "../../infra/stack-names.ts";
 import { logEntries } from "../../shared/aws/log.ts";
 import { metrics } from "../../shared/aws/metrics.ts";
-import { configuration } from "../../shared/environment.ts";
+import { setting } from "../../shared/environment.ts";
+import { SINK_RETRY_SECONDS } from "../../shared/variables/sink-retry-seconds.ts";
 import { assumptions } from "../../tools/cli/cost-rules.ts";
 import { metricNames } from "../support/metric-names.ts";
+import { defaultSettings } from "../support/settings.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
   configured,
@@ -109,7 +111,7 @@ function alarmOn(metric: string, of: unknown) {
 describe("nobody waits in vain without an alarm", () => {
   test("an alarm is raised for jobs about to expire and not for jobs on schedule", () => {
     const { Threshold } = alarmOn("OldestJobSeconds", []);
-    const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
+    const schedule = setting(SINK_RETRY_SECONDS, defaultSettings);
     const longest = schedule.map(
       (_, index) => retryDelay(index + 1, undefined, "answer", { schedule, random: 1 }) ?? 0,
     );

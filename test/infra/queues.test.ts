@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionIds } from "../../infra/bundles.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { configuration } from "../../shared/environment.ts";
 import { type QueueName, queueDescription, queues } from "../../shared/sqs/queues.ts";
+import { SINK_RETRY_SECONDS } from "../../shared/variables/sink-retry-seconds.ts";
 import { attribute, eachStage, functionOf, only, queueOf, resourcesOf, statementsOf } from "./template.ts";
 
 const queueProperties = z.object({
@@ -71,7 +71,7 @@ describe("queues", () => {
 
   test("a message outlives the longest schedule of attempts that SINK_RETRY_SECONDS may set", () => {
     const maxWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
-      (waits) => configuration.SINK_RETRY_SECONDS.read(Array(waits).fill("1").join(",")) !== undefined,
+      (waits) => SINK_RETRY_SECONDS.format().read(Array(waits).fill("1").join(",")) !== undefined,
     );
     expect(maxWaits).toBeLessThan(99);
     // The first attempt, one after each wait, and one to tell the sink of a failure.

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { type FunctionId, functionRecords } from "../../infra/functions.ts";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import { everySetting } from "./shared-templates.ts";
 import {
   attribute,

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import { publicJwk } from "../../shared/tokens/token.ts";
 import { call } from "../support/client.ts";
 

@@ -2,7 +2,7 @@ import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import type { accessToken } from "../../shared/tokens/access-token.ts";
 import type { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import { clockToleranceSeconds, firstUseSeconds, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";

@@ -1,12 +1,8 @@
+import { readdirSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { type ConfigurationName, configuration } from "../../infra/variables.ts";
 import { causeOf } from "../../shared/aws/log.ts";
-import {
-  type ConfigurationName,
-  configuration,
-  resourceName,
-  setting,
-  timeLimit,
-} from "../../shared/environment.ts";
+import { resourceName, setting, timeLimit } from "../../shared/environment.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -24,8 +20,23 @@ function errorOf(read: () => unknown): Error | undefined {
   return undefined;
 }
 
+const folder = new URL("../../shared/variables/", import.meta.url);
+
+test.each(readdirSync(folder).filter((file) => file !== "format.ts"))(
+  "shared/variables/%s has one variable, whose name is that of the file, and is listed if it has a default",
+  async (file) => {
+    const exported: Readonly<Record<string, unknown>> = await import(new URL(file, folder).href);
+    const variables = Object.entries(exported).filter(([, value]) => typeof value === "object");
+    const name = file.replace(".ts", "").replaceAll("-", "_").toUpperCase();
+    expect(variables).toEqual([[name, expect.objectContaining({ name })]]);
+    expect(Object.hasOwn(configuration, name)).toBe(Object.hasOwn(Object(exported[name]), "default"));
+  },
+);
+
 test.each(names)("a function accepts the default of %s", (name) => {
-  expect(errorOf(() => setting(name, { [name]: configuration[name].default }))).toBeUndefined();
+  expect(
+    errorOf(() => setting(configuration[name], { [name]: configuration[name].default })),
+  ).toBeUndefined();
 });
 
 test.each<[ConfigurationName, readonly string[], string]>([
@@ -51,13 +62,15 @@ test.each<[ConfigurationName, readonly string[], string]>([
   ],
   ["LOG_LEVEL", ["", "info", "TRACE"], "be one of DEBUG, INFO, WARN, ERROR"],
 ])("a function reports what %s must be when it is malformed", (name, texts, must) => {
-  const messages = texts.map((text) => errorOf(() => setting(name, { [name]: text }))?.message);
+  const messages = texts.map(
+    (text) => errorOf(() => setting(configuration[name], { [name]: text }))?.message,
+  );
   expect(messages).toEqual(texts.map(() => `${name} must ${must}`));
 });
 
 test.each(names)("a function does not repeat the value of %s in its error", (name) => {
   const value = "zq-canary\u0000";
-  const message = errorOf(() => setting(name, { [name]: value }))?.message;
+  const message = errorOf(() => setting(configuration[name], { [name]: value }))?.message;
   expect(message ?? "").not.toContain("canary");
 });
 
@@ -69,10 +82,10 @@ describe("an entry of TRUSTED_ISSUERS", () => {
     algorithms: ["ES256"],
   };
   const read = (...entries: object[]) =>
-    setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: JSON.stringify(entries) });
+    setting(configuration.TRUSTED_ISSUERS, { TRUSTED_ISSUERS: JSON.stringify(entries) });
 
   const problemOf = (text: string) =>
-    errorOf(() => setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: text }))?.message.split(
+    errorOf(() => setting(configuration.TRUSTED_ISSUERS, { TRUSTED_ISSUERS: text }))?.message.split(
       "({claim, equals}): ",
     )[1];
   const problemWith = (members: object) => problemOf(JSON.stringify([{ ...entry, ...members }]));
@@ -192,14 +205,14 @@ test.each<[string, string, string, boolean]>([
     const issuer = { issuer: "https://op.example", audience: "us", algorithms: ["ES256"] };
     const issuers = JSON.stringify([{ ...issuer, jwksUri: "http://127.0.0.1:1234/keys" }]);
 
-    expect(errorOf(() => setting("TRUSTED_ISSUERS", { TRUSTED_ISSUERS: issuers })) === undefined).toBe(
-      isAllowed,
-    );
+    expect(
+      errorOf(() => setting(configuration.TRUSTED_ISSUERS, { TRUSTED_ISSUERS: issuers })) === undefined,
+    ).toBe(isAllowed);
   },
 );
 
 test("a function reports what a missing variable must be", () => {
-  expect(errorOf(() => setting("DENSITY_K", {}))?.message).toBe(
+  expect(errorOf(() => setting(configuration.DENSITY_K, {}))?.message).toBe(
     "DENSITY_K must be a whole number from 1 to 1000000",
   );
   expect(errorOf(() => resourceName("TABLE_OF_NOBODY"))?.message).toBe("TABLE_OF_NOBODY must not be empty");
@@ -207,7 +220,7 @@ test("a function reports what a missing variable must be", () => {
 
 test("the log names the malformed variable and what it must be, without its value", () => {
   vi.stubEnv("DENSITY_PENDING_LIMIT", "zq-canary");
-  const cause = causeOf(errorOf(() => setting("DENSITY_PENDING_LIMIT")));
+  const cause = causeOf(errorOf(() => setting(configuration.DENSITY_PENDING_LIMIT)));
   expect(cause).toMatch(
     /^Misconfigured: DENSITY_PENDING_LIMIT must be a whole number from 0 to 100\n {4}at /,
   );

@@ -8,7 +8,7 @@ import {
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { importJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import * as z from "zod";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import { hashed } from "../../shared/hash.ts";
 import { sealedWith } from "../../shared/tokens/sealed-subscription.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";

@@ -14,8 +14,8 @@ import { itemOf, type Job } from "../../functions/population-density/delivery/jo
 import { jobStore } from "../../functions/population-density/delivery/job-store.ts";
 import { densityJobs, densityPermits } from "../../functions/population-density/delivery/tables.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
+import type { ConfigurationName } from "../../infra/variables.ts";
 import { getItem, putItem } from "../../shared/aws/database.ts";
-import type { ConfigurationName } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";

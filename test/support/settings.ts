@@ -1,4 +1,4 @@
-import { type ConfigurationName, configuration } from "../../shared/environment.ts";
+import { type ConfigurationName, configuration } from "../../infra/variables.ts";
 
 /** Every configuration variable with its default, as the stack sets them. */
 export const defaultSettings = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { configuration } from "../../shared/environment.ts";
+import { configuration } from "../../infra/variables.ts";
 import { listen } from "../local/servers/listening-server.ts";
 
 /** An issuer on this machine, whose tokens a service trusts that gets `environment`. */

@@ -7,6 +7,7 @@ import {
 import { clientDefaults } from "../../shared/aws/clients.ts";
 import { setting } from "../../shared/environment.ts";
 import { firstUseSeconds } from "../../shared/tokens/token.ts";
+import { SIGNING_KEY_SECRET_ARN } from "../../shared/variables/signing-key-secret-arn.ts";
 
 /** Secrets Manager takes some seconds a step. */
 const rotationMilliseconds = 180_000;
@@ -21,7 +22,7 @@ const pauseMilliseconds = 1_000;
 export async function rotateKeys(): Promise<Date> {
   const client = new SecretsManagerClient(clientDefaults());
   try {
-    const SecretId = setting("SIGNING_KEY_SECRET_ARN");
+    const SecretId = setting(SIGNING_KEY_SECRET_ARN);
     const { VersionId } = await client.send(new RotateSecretCommand({ SecretId }));
     const deadline = Date.now() + rotationMilliseconds;
     while (!(await isCurrent(client, SecretId, VersionId))) {

@@ -5,8 +5,9 @@ import { functionRecords } from "../../infra/functions.ts";
 import { newTableThroughput, type Settings, type WarmThroughput } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
 import { stageThrottling, totalThrottling } from "../../infra/throttling.ts";
+import { configuration } from "../../infra/variables.ts";
 import { type Endpoint, pathsOf, verbsOf } from "../../shared/endpoint.ts";
-import { configuration, setting } from "../../shared/environment.ts";
+import { setting } from "../../shared/environment.ts";
 
 /** What an account may use in a region; everything in it shares this. */
 export interface AccountQuotas {
@@ -209,7 +210,7 @@ export function streamsOf(settings: Settings, account: Pick<AccountQuotas, "exec
 
 function isRecording({ configuration: chosen }: Settings): boolean {
   const { ACCESS_RECORD_DAYS } = configuration;
-  return setting("ACCESS_RECORD_DAYS", { ACCESS_RECORD_DAYS: ACCESS_RECORD_DAYS.default, ...chosen }) > 0;
+  return setting(ACCESS_RECORD_DAYS, { ACCESS_RECORD_DAYS: ACCESS_RECORD_DAYS.default, ...chosen }) > 0;
 }
 
 function atLeast(

@@ -3,8 +3,9 @@ import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
 import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
+import { configuration, type VariableName } from "../../infra/variables.ts";
 import { dataFormat } from "../../shared/data-format.ts";
-import { bucketVariable, configuration, setting, type VariableName } from "../../shared/environment.ts";
+import { bucketVariable, setting } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import type { ImportedExtent } from "../import/density/extent.ts";
@@ -65,9 +66,9 @@ export async function printWhereToLook(
     ...process.env,
   };
   const limits = {
-    precisions: setting("DENSITY_PRECISIONS"),
-    syncLimit: setting("DENSITY_SYNC_LIMIT", environment),
-    asyncLimit: setting("DENSITY_ASYNC_LIMIT", environment),
+    precisions: setting(configuration.DENSITY_PRECISIONS),
+    syncLimit: setting(configuration.DENSITY_SYNC_LIMIT, environment),
+    asyncLimit: setting(configuration.DENSITY_ASYNC_LIMIT, environment),
   };
   const address = addressOfImport(page, extent, limits, new Date());
   print(
@@ -101,7 +102,8 @@ function requirePublishing(stack: string, variables: Readonly<Record<string, str
       );
     }
     const isSame =
-      inShell === undefined || String(setting(variable)) === String(setting(variable, variables));
+      inShell === undefined ||
+      String(setting(configuration[variable])) === String(setting(configuration[variable], variables));
     if (!isSame) {
       throw new Error(
         `${variable} is ${inShell} in this shell, but ${announced} in ${stack}, as callers are told: unset it`,

@@ -18,6 +18,7 @@ const { fromInvocationFolder } = await import("../invocation-folder.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
 const { setting } = await import("../../shared/environment.ts");
+const { DEADLINE_FACTOR } = await import("../../shared/variables/deadline-factor.ts");
 const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
 
 function readArguments() {
@@ -89,7 +90,7 @@ async function serve(
     kept,
     allowedHosts,
     environment,
-    deadlineFactor: setting("DEADLINE_FACTOR", { ...patient, ...shell }),
+    deadlineFactor: setting(DEADLINE_FACTOR, { ...patient, ...shell }),
     logs,
     onBroken: (error) => {
       console.error(whyBroken(kept, error));

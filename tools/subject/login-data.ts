@@ -8,10 +8,10 @@ import { webhookSecrets } from "../../functions/population-density/webhook-secre
 import { addressOf } from "../../functions/profile/rules.ts";
 import { loginAttempts, profileRecord } from "../../functions/profile/tables.ts";
 import { getItems } from "../../shared/aws/database.ts";
-import { longestTokenLifetimeSeconds } from "../../shared/environment.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
 import { clockToleranceSeconds } from "../../shared/tokens/token.ts";
+import { longestTokenLifetimeSeconds } from "../../shared/variables/token-lifetime-seconds.ts";
 import type { StoredItem } from "../aws/scan-items.ts";
 import { itemsAsStored, itemsContaining, itemsWith, patience, type StoredData } from "./stored-items.ts";
 

@@ -1,6 +1,10 @@
 import { dayOf } from "../../../shared/calendar.ts";
 import { setting } from "../../../shared/environment.ts";
 import { serve } from "../../../shared/http/serve.ts";
+import { DENSITY_ASYNC_LIMIT } from "../../../shared/variables/density-async-limit.ts";
+import { DENSITY_PENDING_LIMIT } from "../../../shared/variables/density-pending-limit.ts";
+import { DENSITY_PRECISIONS } from "../../../shared/variables/density-precisions.ts";
+import { DENSITY_SYNC_LIMIT } from "../../../shared/variables/density-sync-limit.ts";
 import { weeksRemembered } from "../privacy/typical-week.ts";
 import { monthsFrom } from "../query/intervals.ts";
 import { maxHours, maxPoints, maxTileDays, minPoints, months } from "../query/limits.ts";
@@ -19,13 +23,13 @@ export const handler = serve(retrieveCapabilities, async ({ now, signal, reply }
   const { calendar = utcCalendar, compared = [], newestDay, provenance = [] } = dataSet ?? {};
   const [first, last] = [-months, months].map((ahead) => dayOf(new Date(monthsFrom(now, ahead))));
   return reply(200, {
-    precisions: [...setting("DENSITY_PRECISIONS")],
+    precisions: [...setting(DENSITY_PRECISIONS)],
     area: { minPoints, maxPoints },
     period: { maxHours, monthsBack: months, monthsAhead: months },
     limits: {
-      synchronous: { slots: setting("DENSITY_SYNC_LIMIT"), tileDays: maxTileDays.sync },
-      asynchronous: { slots: setting("DENSITY_ASYNC_LIMIT"), tileDays: maxTileDays.async },
-      pendingOperations: setting("DENSITY_PENDING_LIMIT"),
+      synchronous: { slots: setting(DENSITY_SYNC_LIMIT), tileDays: maxTileDays.sync },
+      asynchronous: { slots: setting(DENSITY_ASYNC_LIMIT), tileDays: maxTileDays.async },
+      pendingOperations: setting(DENSITY_PENDING_LIMIT),
     },
     ...announcedThresholds(dataSet),
     ...announcedCoverage(dataSet),

@@ -1,4 +1,5 @@
 import { setting } from "../../../shared/environment.ts";
+import { DENSITY_K } from "../../../shared/variables/density-k.ts";
 import type { DataSet } from "../tiles/data-set.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { DataSet } from "../tiles/data-set.ts";
 export function announcedThresholds({ thresholds }: Pick<DataSet, "thresholds"> = { thresholds: [] }) {
   const known = thresholds.map(({ threshold }) => threshold);
   return {
-    suppressionThreshold: Math.min(setting("DENSITY_K"), ...known),
+    suppressionThreshold: Math.min(setting(DENSITY_K), ...known),
     suppressionThresholds: thresholds.map(({ threshold, newestDay }) => ({
       threshold,
       ...(newestDay === undefined ? {} : { newestObservedDay: newestDay }),

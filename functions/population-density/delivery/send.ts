@@ -2,6 +2,7 @@ import { lambdaRuntimeApi, setting } from "../../../shared/environment.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { post } from "../../../shared/sinks/post.ts";
 import { sinkHost } from "../../../shared/sinks/sink-url.ts";
+import { SINK_ALLOWED_NETWORKS } from "../../../shared/variables/sink-allowed-networks.ts";
 import { answerTo } from "../answer/answer-to.ts";
 import { basisList } from "../answer/basis.ts";
 import { type Answer, bodyOf } from "../answer/json.ts";
@@ -54,7 +55,7 @@ export const sinks: Sinks = {
       body: body(),
       beforeLastChunk,
       bufferPool,
-      allowed: setting("SINK_ALLOWED_NETWORKS"),
+      allowed: setting(SINK_ALLOWED_NETWORKS),
       runtimeApi: lambdaRuntimeApi(),
       signal,
     });

@@ -1,4 +1,6 @@
 import { setting } from "../../../shared/environment.ts";
+import { MAX_WORKERS } from "../../../shared/variables/max-workers.ts";
+import { SINK_RETRY_SECONDS } from "../../../shared/variables/sink-retry-seconds.ts";
 import { jobStore } from "./job-store.ts";
 import { permitStore } from "./permit-store.ts";
 import type { WorkerPorts } from "./ports.ts";
@@ -12,7 +14,7 @@ export function workerPorts(): WorkerPorts {
     jobs: jobStore,
     permits: permitStore,
     sinks,
-    schedule: setting("SINK_RETRY_SECONDS"),
-    workers: setting("MAX_WORKERS"),
+    schedule: setting(SINK_RETRY_SECONDS),
+    workers: setting(MAX_WORKERS),
   };
 }

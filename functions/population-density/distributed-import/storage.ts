@@ -1,5 +1,7 @@
 import { setting } from "../../../shared/environment.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { DENSITY_K } from "../../../shared/variables/density-k.ts";
+import { DENSITY_PRECISIONS } from "../../../shared/variables/density-precisions.ts";
 import type { ImportOrder } from "./execution-objects.ts";
 
 /**
@@ -8,8 +10,8 @@ import type { ImportOrder } from "./execution-objects.ts";
  */
 export function refuseOtherStack(order: Pick<ImportOrder, "precisions" | "threshold">): void {
   for (const [name, announced, own] of [
-    ["DENSITY_K", String(order.threshold), String(setting("DENSITY_K"))],
-    ["DENSITY_PRECISIONS", order.precisions.join(), setting("DENSITY_PRECISIONS").join()],
+    ["DENSITY_K", String(order.threshold), String(setting(DENSITY_K))],
+    ["DENSITY_PRECISIONS", order.precisions.join(), setting(DENSITY_PRECISIONS).join()],
   ]) {
     if (announced === own) continue;
     throw new ImportError([

@@ -2,6 +2,7 @@ import { log } from "../../../shared/aws/log.ts";
 import { setting } from "../../../shared/environment.ts";
 import { ApiError, Unavailable } from "../../../shared/errors.ts";
 import { idempotencyKey, maxKeyCharacters, type SinkCredential } from "../../../shared/sink-schemas.ts";
+import { DENSITY_PENDING_LIMIT } from "../../../shared/variables/density-pending-limit.ts";
 import { acceptJob, joinJob } from "../delivery/accept.ts";
 import { jobStore } from "../delivery/job-store.ts";
 import {
@@ -69,7 +70,7 @@ export async function acceptOperation(
 ): Promise<string> {
   const job = newJob(request);
   const ports = { ...sharedPorts, jobs: jobStore, queues: { send } };
-  const acceptance = await acceptJob(job, setting("DENSITY_PENDING_LIMIT"), ports, signal);
+  const acceptance = await acceptJob(job, setting(DENSITY_PENDING_LIMIT), ports, signal);
   if (acceptance !== "accepted" && acceptance !== "unknown") await refund();
   switch (acceptance) {
     case "accepted":

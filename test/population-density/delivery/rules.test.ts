@@ -24,12 +24,14 @@ import {
 } from "../../../functions/population-density/delivery/rules.ts";
 import { permitWaitSeconds, secondsUntilDue } from "../../../functions/population-density/delivery/waits.ts";
 import { releaseMilliseconds } from "../../../functions/population-density/delivery/work-on-job.ts";
-import { configuration } from "../../../shared/environment.ts";
+import { setting } from "../../../shared/environment.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
 import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
+import { SINK_RETRY_SECONDS } from "../../../shared/variables/sink-retry-seconds.ts";
+import { defaultSettings } from "../../support/settings.ts";
 import { someJob } from "../../support/some-job.ts";
 
-const schedule = configuration.SINK_RETRY_SECONDS.read(configuration.SINK_RETRY_SECONDS.default) ?? [];
+const schedule = setting(SINK_RETRY_SECONDS, defaultSettings);
 const now = Date.UTC(2026, 10, 20);
 const hour = 3_600_000;
 

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test, vi } from "vitest";
 import { replaceHistory } from "../../../functions/number-recycling/store.ts";
+import { configuration } from "../../../infra/variables.ts";
 import { pseudonymOf } from "../../../shared/access-records/pseudonym.ts";
 import { recordAccess } from "../../../shared/access-records/record-access.ts";
 import { accessRecords } from "../../../shared/access-records/table.ts";
 import { getItem, queryPartition } from "../../../shared/aws/database.ts";
-import { configuration } from "../../../shared/environment.ts";
 import { getOrCreatePseudonymKey } from "../../../shared/pseudonym-keys/key.ts";
 import { pseudonymKeys } from "../../../shared/pseudonym-keys/table.ts";
 import { call, tokenWith } from "../../support/client.ts";

@@ -1,4 +1,5 @@
-import { configuration, setting } from "../../../shared/environment.ts";
+import { configuration } from "../../../infra/variables.ts";
+import { setting } from "../../../shared/environment.ts";
 
 /** What the shell configures about densities, or what every function gets. */
 export function configuredDensities(environment: NodeJS.ProcessEnv = process.env) {
@@ -9,8 +10,8 @@ export function configuredDensities(environment: NodeJS.ProcessEnv = process.env
   const configured = { ...defaults, ...environment };
   return {
     /** Supported lengths of geohashes, ascending. */
-    precisions: setting("DENSITY_PRECISIONS", configured),
+    precisions: setting(configuration.DENSITY_PRECISIONS, configured),
     /** K: cells with fewer people who were really counted are suppressed. */
-    threshold: setting("DENSITY_K", configured),
+    threshold: setting(configuration.DENSITY_K, configured),
   };
 }
