@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type BuildResult, context } from "esbuild";
+import { type BuildOptions, type BuildResult, context, type Plugin } from "esbuild";
 import { consoleWebsite } from "../functions/console/website.ts";
 import { bundledIds, defaultBundles, handlerFile } from "../infra/bundles.ts";
 import { consoleFiles } from "./build-console.ts";
@@ -30,25 +30,34 @@ interface Bundle {
  * @returns esbuild's metadata of the bundle.
  */
 export async function bundle(file: string, outdir: string, maps?: string): Promise<Bundled> {
-  const [made] = await bundleInTurn([{ file, outdir }], maps);
+  const [made] = await writeBundles([{ file, outdir }], maps);
   if (made === undefined) throw new Error(`${file} was not bundled`);
   return made;
 }
 
-/** Bundles files as `bundle` does. What several of them import is read and parsed once, hence one after the other. */
-async function bundleInTurn(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
+async function writeBundles(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
+  const all = await bundleInTurn(bundles.map(({ file }) => file));
+  for (const [index, made] of all.entries()) await writeBundle(made, bundles[index]?.outdir ?? "", maps);
+  return all;
+}
+
+/**
+ * Bundles files, in memory. What several of them import is read and parsed once, hence one after the other.
+ * @param options to be added to those of every bundle.
+ */
+export async function bundleInTurn(files: readonly string[], options: BuildOptions = {}): Promise<Bundled[]> {
   // For the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
   process.env.GOGC ??= "off";
   process.env.GOMEMLIMIT ??= "512MiB";
   let current = "";
+  const currentFile: Plugin = {
+    name: "current-file",
+    setup: ({ onResolve }) => onResolve({ filter: /^the current file$/ }, () => ({ path: current })),
+  };
   const building = await context({
+    ...options,
     entryPoints: { index: "the current file" },
-    plugins: [
-      {
-        name: "current-file",
-        setup: ({ onResolve }) => onResolve({ filter: /^the current file$/ }, () => ({ path: current })),
-      },
-    ],
+    plugins: [currentFile, ...(options.plugins ?? [])],
     entryNames: "[name]-[hash]",
     outdir: namedFolder,
     write: false,
@@ -70,11 +79,9 @@ async function bundleInTurn(bundles: readonly Bundle[], maps?: string): Promise<
   });
   try {
     const all: Bundled[] = [];
-    for (const { file, outdir } of bundles) {
+    for (const file of files) {
       current = file;
-      const made = await building.rebuild();
-      await writeBundle(made, outdir, maps);
-      all.push(made);
+      all.push(await building.rebuild());
     }
     return all;
   } finally {
@@ -101,7 +108,7 @@ async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: stri
  */
 export async function buildFunctions(bundles: string = defaultBundles, maps?: string): Promise<Bundled[]> {
   const bundling = bundledIds.map((id) => ({ file: handlerFile(id), outdir: join(bundles, id) }));
-  const [made, files] = await Promise.all([bundleInTurn(bundling, maps), consoleFiles()]);
+  const [made, files] = await Promise.all([writeBundles(bundling, maps), consoleFiles()]);
   const folder = join(bundles, consoleWebsite.id, "console");
   await mkdir(join(folder, "assets"), { recursive: true });
   await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
