@@ -7,7 +7,7 @@ import { dayKey } from "../import/publish/day-storage.ts";
 import { beginImport, judgedNumbers, storageOf } from "../import/publish/import-order.ts";
 import { repeated } from "../import/sort/partition-tiles.ts";
 import { PartCoverages } from "../import/store/coverage-store.ts";
-import { type DayLease, HeldDay, leaseMilliseconds } from "../import/store/day-lease.ts";
+import { type DayLease, HeldDay, leaseMilliseconds, takenSince } from "../import/store/day-lease.ts";
 import { releaseDay, withdrawDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
 import {
@@ -90,8 +90,7 @@ async function takePlanned(
   const decided = { key: dayKey({ date }, storageOf(order)), date, parts, revision, created };
   const ofDay = judged.find((each) => each.date === date);
   const record = { importNumber, judged: ofDay && judgedNumbers(order, ofDay) };
-  if (await beginDay(decided, record, new PartCoverages(), leaseOf(order))) return;
-  throw new ImportError([`${date}: another import has started to store it: repeat this one`]);
+  if (!(await beginDay(decided, record, new PartCoverages(), leaseOf(order)))) throw takenSince(date);
 }
 
 async function refuseProblems(id: string, { files }: Plan): Promise<void> {

@@ -2,7 +2,7 @@ import type { Part } from "../../privacy/parts.ts";
 import type { Coverages } from "../store/coverage-store.ts";
 import type { DayLease } from "../store/day-lease.ts";
 import { recordDay } from "../store/journal-store.ts";
-import { readDayParts, takeDay } from "../store/part-store.ts";
+import { takeDay } from "../store/part-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import type { DayStorage } from "./day-storage.ts";
 
@@ -33,7 +33,5 @@ export async function beginDay(
   if (importNumber !== undefined) await recordDay(importNumber, date, parts, judged);
   if (created !== undefined) await coverages.write(created);
   const read = revision === undefined ? undefined : { revision };
-  if (await takeDay(key, writer, Date.now() + milliseconds, read)) return true;
-  // The answer to the call that took it may have been lost, or an earlier attempt have taken it.
-  return (await readDayParts(key))?.writer === writer;
+  return await takeDay(key, writer, Date.now() + milliseconds, read);
 }

@@ -16,9 +16,16 @@ import { encodeTileDay, hoursOf, hoursPerDay, readTileDay } from "../../tiles/ti
 import { cellsPerTile, noDataCode, type TileHour } from "../../tiles/tile-hour.ts";
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import { PartCoverages } from "../store/coverage-store.ts";
-import { type DayLease, HeldDay, leaseMilliseconds, waitingMilliseconds } from "../store/day-lease.ts";
+import {
+  type DayLease,
+  HeldDay,
+  leaseMilliseconds,
+  pauseMilliseconds,
+  settledParts,
+  waitingMilliseconds,
+} from "../store/day-lease.ts";
 import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
-import { readDayParts, releaseDay, takeDay, writersOfDays } from "../store/part-store.ts";
+import { isAnyDayStored, readDayParts, releaseDay, takeDay } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
@@ -103,26 +110,18 @@ export async function rebuildTypicalDays(date: string, now: Date, before?: numbe
   }
 }
 
-const pauseMilliseconds = 200;
-
 /** Waits until no import stores any day: those that begin later know what is excluded. */
 async function beginRebuild(
   date: string,
   { writer, milliseconds }: DayLease,
 ): Promise<readonly ListedPart[]> {
-  for (
-    const deadline = Date.now() + waitingMilliseconds;
-    Date.now() < deadline;
-    await wait(pauseMilliseconds)
-  ) {
-    const others = (await writersOfDays()).filter((each) => each !== writer);
-    if (others.length > 0) continue;
-    const stored = await readDayParts(observedDay(date));
-    if (stored?.writer === writer) return stored.parts;
-    // An import has taken the day since.
-    if ((stored?.writerUntil ?? 0) > Date.now()) continue;
-    if (await takeDay(observedDay(date), writer, Date.now() + milliseconds, stored))
-      return stored?.parts ?? [];
+  const key = observedDay(date);
+  const deadline = Date.now() + waitingMilliseconds;
+  for (; Date.now() < deadline; await wait(pauseMilliseconds)) {
+    const stored = await settledParts(key, date, deadline);
+    if (await isAnyDayStored()) continue;
+    // False when an import has taken the day since.
+    if (await takeDay(key, writer, Date.now() + milliseconds, stored)) return stored?.parts ?? [];
   }
   throw new ImportError([`${date}: imports are storing days: repeat this when they have ended`]);
 }

@@ -25,7 +25,7 @@ const machineClocks: readonly (() => number)[] = [Date.now, () => performance.no
 
 /** How long an import waits for others that store its days, and how often it looks. */
 export const waitingMilliseconds = leaseMilliseconds + 60_000;
-const pauseMilliseconds = 200;
+export const pauseMilliseconds = 200;
 
 /**
  * The parts of a day once no import is storing it.
@@ -45,6 +45,11 @@ export async function settledParts(
     if (Date.now() < deadline) continue;
     throw new ImportError([`${date}: another import is storing it: repeat this one when it has ended`]);
   }
+}
+
+/** The refusal of an import that another one has taken a day from, or before. */
+export function takenSince(date: string): ImportError {
+  return new ImportError([`${date}: another import has started to store it: repeat this one`]);
 }
 
 /**
@@ -114,9 +119,7 @@ export class HeldDay {
       this.#renewedAt === undefined
         ? await listDayParts(this.#key, this.#listed, writer, until)
         : await keepDay(this.#key, writer, until);
-    if (!isOurs) {
-      throw new ImportError([`${this.#date}: another import has started to store it: repeat this one`]);
-    }
+    if (!isOurs) throw takenSince(this.#date);
     this.#renewedAt = renewedAt;
   }
 }

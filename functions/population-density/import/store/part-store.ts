@@ -73,19 +73,17 @@ export async function checkParts(): Promise<void> {
   if (lost.length > 0) throw lostParts(lost.map(({ day }) => day));
 }
 
-/** The imports that are storing any day. */
-export async function writersOfDays(): Promise<string[]> {
+/** Whether an import is storing any day. */
+export async function isAnyDayStored(): Promise<boolean> {
   const days = await queryPartition(withSchema(densityImports, keptDay), daysPartition, inTime());
-  return days.flatMap(({ writer, writerUntil = 0 }) =>
-    writer !== undefined && writerUntil > Date.now() ? [writer] : [],
-  );
+  return days.some(({ writerUntil = 0 }) => writerUntil > Date.now());
 }
 
 /**
  * Makes a day an import's own. Its parts stay as they are until `listDayParts`.
  * @param until epoch milliseconds.
  * @param read the day as its next parts were decided from; undefined if it was never published.
- * @returns false when the day has changed since it was read: nothing was decided, read it again.
+ * @returns whether it is the import's; false when it has changed since it was read: read it again.
  */
 export async function takeDay(
   day: string,
@@ -100,7 +98,9 @@ export async function takeDay(
     read === undefined
       ? { condition: "attribute_not_exists(kind)", values }
       : { condition: "revision = :read", values: { ...values, ":read": read.revision } };
-  return await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
+  if (await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime())) return true;
+  // The answer to the call that took it may have been lost, or an earlier attempt have taken it.
+  return (await readDayParts(day))?.writer === writer;
 }
 
 /**
