@@ -3,6 +3,12 @@ import { ImportError } from "./import-error.ts";
 /** Maximum of different problems that are reported. */
 export const problemsNamed = 20;
 
+/** The first problems, and how many more there are. */
+export function firstProblems(problems: readonly string[]): string[] {
+  const more = problems.length - problemsNamed;
+  return [...problems.slice(0, problemsNamed), ...(more > 0 ? [`and ${more} more`] : [])];
+}
+
 /** Maximum of problems that are counted: to read on would take minutes, and say nothing new. */
 const problemsCounted = 1_000_000;
 

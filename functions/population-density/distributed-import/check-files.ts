@@ -1,9 +1,9 @@
 import { ImportError } from "../../../shared/import/import-error.ts";
-import { Problems, problemsNamed } from "../../../shared/import/problems.ts";
+import { firstProblems, Problems } from "../../../shared/import/problems.ts";
 import { refuseCoarse } from "../import/publish/import-order.ts";
 import { otherPrecision } from "../import/rows/row-check.ts";
 import { NamedHours, secondDate } from "../import/sort/named-hours.ts";
-import { type ImportedFile, readFiles } from "../import/store/journal-store.ts";
+import { type ImportedFile, otherFile, readFiles } from "../import/store/journal-store.ts";
 import type { CountedFile, CountedFiles } from "./counted-files.ts";
 import type { ImportOrder } from "./execution-objects.ts";
 
@@ -35,17 +35,14 @@ function refuseOtherFiles(
   const read = new Map(files.map((file) => [file.file, file.sha256]));
   const known = new Set(imported.map(({ name }) => name));
   const problems = [
-    ...imported.flatMap(({ name, sha256 }) => {
-      if (read.get(name) === sha256) return [];
-      return read.has(name)
-        ? [`${name}: differs from the file that import ${number} has read`]
-        : [`${name}: is not there, and import ${number} has read it`];
-    }),
+    ...imported
+      .filter(({ name, sha256 }) => read.get(name) !== sha256)
+      .map((file) => otherFile(number, file, read.has(file.name))),
     ...[...read.keys()]
       .filter((name) => !known.has(name))
       .map((name) => `${name}: is there, and import ${number} has not read it`),
   ];
-  if (problems.length > 0) throw new ImportError(problems.slice(0, problemsNamed));
+  if (problems.length > 0) throw new ImportError(firstProblems(problems));
 }
 
 function refusePrecisions(files: readonly CountedFile[], precision: number): void {

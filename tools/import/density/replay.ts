@@ -13,11 +13,13 @@ import {
   type ImportedFile,
   type ImportOptions,
   type JournalEntry,
+  otherFile,
   readDaysOf,
   readFiles,
   readJournal,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
+import { firstProblems } from "../../../shared/import/problems.ts";
 import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { importedFile } from "../imported-file.ts";
@@ -156,10 +158,10 @@ async function findFiles(
       const candidates = paths.get(nameOf(file)) ?? [];
       const path = await firstWith(file, candidates, hashes);
       if (path !== undefined) found.set(keyOf(file), path);
-      else problems.push(problemOf(entry, file, candidates.length > 0));
+      else problems.push(otherFile(entry.number, file, candidates.length > 0));
     }
   }
-  refuse(problems);
+  if (problems.length > 0) throw new ImportError(firstProblems(problems));
   return {
     pathOf: (file) => {
       const path = found.get(keyOf(file));
@@ -209,22 +211,4 @@ function nameOf({ name }: ImportedFile): string {
 
 function keyOf(file: ImportedFile): string {
   return `${file.sha256}/${nameOf(file)}`;
-}
-
-function problemOf({ number }: JournalEntry, { name }: ImportedFile, isThere: boolean): string {
-  return isThere
-    ? `${name}: differs from the file that import ${number} has read`
-    : `${name}: is not there, and import ${number} has read it`;
-}
-
-const problemsNamed = 20;
-
-function refuse(problems: readonly string[]): void {
-  const others = problems.length - problemsNamed;
-  if (problems.length > 0) {
-    throw new ImportError([
-      ...problems.slice(0, problemsNamed),
-      ...(others > 0 ? [`and ${others} more`] : []),
-    ]);
-  }
 }

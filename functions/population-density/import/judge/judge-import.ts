@@ -1,4 +1,5 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
+import { firstProblems } from "../../../../shared/import/problems.ts";
 import type { Finding, FindingCode } from "../../tiles/findings.ts";
 import { type TypicalCalendar, TypicalWeek } from "../../tiles/typical-calendar.ts";
 import { withOtherHours } from "./figures.ts";
@@ -65,13 +66,10 @@ export async function judgeDays(
   if (refusals.length === 0) return judged;
   const codes = [...new Set(refusals.map(({ code }) => code))];
   throw new ImportError([
-    ...refusals.slice(0, findingsNamed).map(findingText),
-    ...(refusals.length > findingsNamed ? [`and ${refusals.length - findingsNamed} more`] : []),
+    ...firstProblems(refusals.map(findingText)),
     `nothing was written; if the numbers are right: ${codes.map((code) => `--accept ${code}`).join(" ")}`,
   ]);
 }
-
-const findingsNamed = 20;
 
 /** A finding as a line. */
 export function findingText({ date, code, text }: DatedFinding): string {

@@ -11,7 +11,15 @@ import { type Figures, hasHour } from "./figures.ts";
 import type { RowFigures } from "./row-sums.ts";
 import { countText, lastWeeks, peopleText, percentText, rangesText } from "./texts.ts";
 import type { JudgementThresholds } from "./thresholds.ts";
-import { type ComparedHour, deviationOf, type EarlierDay, leastWeeks, median, UsualHours } from "./usual.ts";
+import {
+  type ComparedHour,
+  deviationOf,
+  type EarlierDay,
+  firstHourOf,
+  leastWeeks,
+  median,
+  UsualHours,
+} from "./usual.ts";
 
 /** A day that an import is about to publish. */
 export interface JudgedDay {
@@ -92,7 +100,7 @@ function together(
   const hours = found.map(({ hour }) => hour).sort((one, other) => one - other);
   const ranges = () =>
     rangesText(
-      hours.map((hour) => firstHour(date) + hour),
+      hours.map((hour) => firstHourOf(date) + hour),
       week,
     );
   const times = hours.length === hoursPerDay ? "all day (UTC)" : `${ranges()} ${timeZone}`;
@@ -105,17 +113,13 @@ function together(
   };
 }
 
-function firstHour(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`) / hourMilliseconds;
-}
-
 /** Hours that the files do not name, although they are over and earlier weeks have them, or hours around them are there. */
 function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): HourFinding[] {
   const isThere = (hour: number) => isCounted(day, hour) || ((day.hoursBefore >> hour) & 1) === 1;
   const there = allHours.filter(isThere);
   const [first = hoursPerDay, last = 0] = [there.at(0), there.at(-1)];
   return allHours.flatMap((hour): HourFinding[] => {
-    const isOver = (firstHour(day.date) + hour + 1) * hourMilliseconds <= now;
+    const isOver = (firstHourOf(day.date) + hour + 1) * hourMilliseconds <= now;
     if (isThere(hour) || !isOver) return [];
     const weeks = usual.weeksWith(hour);
     if (weeks < leastWeeks && (hour < first || hour > last)) return [];
@@ -180,7 +184,7 @@ function judgedHour(compared: ComparedHour, date: string, yardstick: Yardstick):
   const people = median(compared.weeks.map((each) => each.people));
   // Where there are few people, anything is usual.
   if (people < yardstick.thresholds.leastPeople) return [];
-  const local = yardstick.week.localTimeOf(firstHour(date) + compared.hour);
+  const local = yardstick.week.localTimeOf(firstHourOf(date) + compared.hour);
   const before = lastWeeks(compared.weeks.length, local.weekday);
   return [
     ...judgedPeople(compared, people, before, local.time, yardstick.thresholds),

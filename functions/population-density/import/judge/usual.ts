@@ -52,7 +52,8 @@ export function deviationOf(values: readonly number[], middle: number): number {
   return deviationPerMedianDistance * median(values.map((value) => Math.abs(value - middle)));
 }
 
-function firstHourOf(date: string): number {
+/** The first hour of a day, UTC, counted from 1970-01-01T00:00Z. */
+export function firstHourOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / hourMilliseconds;
 }
 

@@ -8,6 +8,7 @@ import type { NewTileSpan } from "../../tiles/table.ts";
 import { hoursPerDay, readTileDay, type TileDay } from "../../tiles/tile.ts";
 import type { TileHour } from "../../tiles/tile-hour.ts";
 import type { TypicalHour, TypicalWeek } from "../../tiles/typical-calendar.ts";
+import { firstHourOf } from "../judge/usual.ts";
 import type { StoredSpans } from "./stored-spans.ts";
 
 /** A span of a typical weekday that hours of an observed day belong to. */
@@ -21,7 +22,7 @@ export interface TypicalSpan {
 
 /** The hours of a day, UTC, counted from 1970-01-01T00:00Z. */
 export function hoursOfDay(date: string): number[] {
-  const first = Date.parse(`${date}T00:00:00Z`) / hourMilliseconds;
+  const first = firstHourOf(date);
   return Array.from({ length: hoursPerDay }, (_, hour) => first + hour);
 }
 

@@ -198,6 +198,17 @@ export async function readFiles(number: number): Promise<ImportedFile[]> {
   return found.flatMap(({ files }) => files);
 }
 
+/**
+ * Why an import cannot be made again with the files that are there.
+ * @param file one that it has read.
+ * @param isThere whether another file of its name is there.
+ */
+export function otherFile(number: number, { name }: ImportedFile, isThere: boolean): string {
+  return isThere
+    ? `${name}: differs from the file that import ${number} has read`
+    : `${name}: is not there, and import ${number} has read it`;
+}
+
 /** What an import found of a day, as it was made. */
 export interface DayOfImport {
   /** The parts that it had before. */
