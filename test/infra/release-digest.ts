@@ -30,20 +30,26 @@ export interface ReleaseDigest extends z.output<typeof versionLine> {
   readonly resources: readonly Resource[];
 }
 
-/** The properties that name a resource, by its type: AWS refuses a second resource with the same values. */
+/** The properties that name a resource whose type does not say it: a queue is named by `QueueName`, or by `Name`. */
 const naming: Readonly<Record<string, readonly string[]>> = {
   "AWS::ApiGateway::DomainName": ["DomainName"],
   "AWS::ApiGateway::Resource": ["ParentId", "PathPart"],
-  "AWS::ApiGateway::Stage": ["StageName"],
+  "AWS::CloudWatch::CompositeAlarm": ["AlarmName"],
   "AWS::DynamoDB::GlobalTable": ["TableName"],
-  "AWS::DynamoDB::Table": ["TableName"],
   "AWS::Lambda::Alias": ["FunctionName", "Name"],
-  "AWS::Logs::LogGroup": ["LogGroupName"],
   "AWS::Route53::RecordSet": ["Name", "Type"],
-  "AWS::S3::Bucket": ["BucketName"],
-  "AWS::SQS::Queue": ["QueueName"],
-  "AWS::StepFunctions::StateMachine": ["StateMachineName"],
+  // Renamed in place:
+  // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-apigateway-restapi.html
+  "AWS::ApiGateway::Authorizer": [],
+  "AWS::ApiGateway::RestApi": [],
 };
+
+/** What AWS gives to no second resource of a type, and CloudFormation changes only by replacing the resource. */
+function nameOf(type: string, properties: Readonly<Record<string, unknown>>): string | undefined {
+  const own = `${type.split("::").at(-1)}Name`;
+  const values = (naming[type] ?? [own in properties ? own : "Name"]).map((name) => properties[name]);
+  return values.length === 0 || values.includes(undefined) ? undefined : values.map(textOf).join(" ");
+}
 
 /** Made again with each build, under another logical id. */
 const madeByBuild = ["AWS::ApiGateway::Deployment", "AWS::Lambda::Version"];
@@ -91,12 +97,12 @@ export function releaseDigestOf(
     Object.entries(Resources)
       .filter(([, { Type }]) => !madeByBuild.includes(Type))
       .map(([id, { Type, Properties, DeletionPolicy: deletion = "Delete" }]) => {
-        const names = (naming[Type] ?? []).map((name) => Properties[name]);
+        const name = nameOf(Type, Properties);
         return {
           stack,
           id,
           type: Type,
-          ...(names.length === 0 || names.includes(undefined) ? {} : { name: names.map(textOf).join(" ") }),
+          ...(name === undefined ? {} : { name }),
           deletion,
           ...(isTable(Type) ? tableMembers(Properties) : {}),
         };
@@ -158,9 +164,13 @@ export function upgradeFaults(before: ReleaseDigest, after: ReleaseDigest): stri
   ];
 }
 
+/** What a resource is called whose name CloudFormation makes. */
+const generated = "a generated name";
+
 function changesOf(old: Resource, made: Resource): string[] {
   if (old.type !== made.type) return [`the type ${old.type} becomes ${made.type}`];
   return [
+    ...(old.name === made.name ? [] : [`${old.name ?? generated} becomes ${made.name ?? generated}`]),
     ...(old.deletion !== "Delete" && made.deletion === "Delete" ? ["it is no longer retained"] : []),
     ...(isTable(old.type) ? changesOfTable(old, made) : []),
   ];
@@ -177,7 +187,6 @@ function changesOfTable(old: Resource, made: Resource): string[] {
     ...Object.keys(nextIndexes).filter((name) => !(name in indexes)),
   ];
   return [
-    ...(old.name === made.name ? [] : [`${old.name} becomes ${made.name}`]),
     ...(isEqual(old.keys, made.keys) ? [] : [`the keys ${old.keys?.join()} become ${made.keys?.join()}`]),
     ...kept.flatMap(([name, earlier, later]) => [
       ...(isEqual(earlier.keys, later.keys) ? [] : [`the index ${name} has other keys`]),

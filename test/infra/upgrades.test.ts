@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { dataStackName, stackName } from "../../infra/stack-names.ts";
 import { digestIn, digestText, releaseDigestOf, stacksOfToday, upgradeFaults } from "./release-digest.ts";
@@ -139,6 +139,54 @@ test.each<[string, Parameters<typeof faultsWith>[0], RegExp]>([
   ],
 ])("an upgrade with %s is refused", (_, change, fault) => {
   expect(faultsWith(change)).toEqual([expect.stringMatching(fault)]);
+});
+
+/** The digest of the stacks with another name, or another logical id, of their first resource of a type. */
+function digestWith(type: string, property: string, name: string | undefined, otherId?: string) {
+  const copy: Record<string, Template> = structuredClone(stacks);
+  for (const [stack, { Resources }] of Object.entries(copy)) {
+    const found = Object.entries(Resources).find(([, { Type }]) => Type === type);
+    if (found === undefined) continue;
+    const [id, resource] = found;
+    resource.Properties[property] = name;
+    delete Resources[id];
+    Resources[otherId ?? id] = resource;
+    return { digest: releaseDigestOf(copy), place: `${stack}/${id}`, otherPlace: `${stack}/${otherId}` };
+  }
+  throw new Error(`there is no ${type}`);
+}
+
+describe.each([
+  ["queue", "AWS::SQS::Queue", "QueueName"],
+  ["secret", "AWS::SecretsManager::Secret", "Name"],
+  ["bucket", "AWS::S3::Bucket", "BucketName"],
+  ["log group", "AWS::Logs::LogGroup", "LogGroupName"],
+  ["role", "AWS::IAM::Role", "RoleName"],
+  ["function", "AWS::Lambda::Function", "FunctionName"],
+  ["composite alarm", "AWS::CloudWatch::CompositeAlarm", "AlarmName"],
+  ["state machine", "AWS::StepFunctions::StateMachine", "StateMachineName"],
+])("of a %s with a name", (kind, type, property) => {
+  const { digest: before, place } = digestWith(type, property, "one");
+
+  test(`an upgrade that renames a ${kind} is refused`, () => {
+    const { digest } = digestWith(type, property, "other");
+    expect(upgradeFaults(before, digest)).toEqual([`${place}: one becomes other`]);
+  });
+
+  test(`an upgrade that leaves the name of a ${kind} to CloudFormation is refused`, () => {
+    const { digest } = digestWith(type, property, undefined);
+    expect(upgradeFaults(before, digest)).toEqual([`${place}: one becomes a generated name`]);
+  });
+
+  test(`an upgrade that makes a ${kind} of the same name under another logical id is refused`, () => {
+    const { digest, otherPlace } = digestWith(type, property, "one", "Other");
+    expect(upgradeFaults(before, digest)).toEqual([`${place}: one is made again as ${otherPlace}`]);
+  });
+});
+
+test("an upgrade that changes what the API is called is not refused, because that replaces nothing", () => {
+  const { digest: before } = digestWith("AWS::ApiGateway::RestApi", "Name", "one");
+  expect(upgradeFaults(before, digestWith("AWS::ApiGateway::RestApi", "Name", "other").digest)).toEqual([]);
 });
 
 test.each<[string, Parameters<typeof faultsWith>[0]]>([
