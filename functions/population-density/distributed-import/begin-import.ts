@@ -12,6 +12,7 @@ import { releaseDay, withdrawDay } from "../import/store/part-store.ts";
 import { decodeCoverage } from "../privacy/parts.ts";
 import {
   eachJson,
+  folders,
   getJson,
   type ImportOrder,
   keys,
@@ -96,7 +97,7 @@ async function takePlanned(
 async function refuseProblems(id: string, { files }: Plan): Promise<void> {
   const repeats: { file: number; line: number }[] = [];
   let conflict: { day: number; reason: string } | undefined;
-  for await (const { value } of eachJson(prefixProblems, `executions/${id}/problems/`)) {
+  for await (const { value } of eachJson(prefixProblems, folders.problems(id))) {
     repeats.push(...value.repeated);
     if (value.conflict !== undefined && value.conflict.day < (conflict?.day ?? Number.POSITIVE_INFINITY)) {
       conflict = value.conflict;

@@ -3,6 +3,7 @@ import { union } from "../privacy/parts.ts";
 import {
   coverageOf,
   eachJson,
+  folders,
   type ImportOrder,
   type PrefixPlan,
   type ReadFile,
@@ -33,7 +34,7 @@ export class CountedFiles {
   /** Reads what the steps of an execution have read of all files. */
   static async read({ id }: ImportOrder): Promise<CountedFiles> {
     const all = new CountedFiles();
-    for await (const { value } of eachJson(readFile, `executions/${id}/read/`)) all.#add(value);
+    for await (const { value } of eachJson(readFile, folders.read(id))) all.#add(value);
     return all;
   }
 

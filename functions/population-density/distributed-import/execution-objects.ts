@@ -210,11 +210,21 @@ export const imported = z.object({
 /** The result of an import, as that of an import on one machine. */
 export type Imported = z.infer<typeof imported>;
 
+/** What the keys begin with of what the tasks of a map leave, each its own. */
+export const folders = {
+  read: (id: string) => `executions/${id}/read/`,
+  problems: (id: string) => `executions/${id}/problems/`,
+  figures: (id: string, day: number) => `executions/${id}/figures/${day}/`,
+  sums: (id: string, day: number) => `executions/${id}/sums/${day}/`,
+  stored: (id: string) => `executions/${id}/stored/`,
+  failed: (id: string) => `executions/${id}/failed/`,
+} as const;
+
 /** Keys of what an execution leaves in the bucket. */
 export const keys = {
   area: (id: string) => `executions/${id}/area.json`,
   /** @param file the position that the map gives it. */
-  read: (id: string, file: number) => `executions/${id}/read/${String(file).padStart(6, "0")}.json`,
+  read: (id: string, file: number) => `${folders.read(id)}${String(file).padStart(6, "0")}.json`,
   /** @param file the position that the map gives it. */
   rows: (id: string, file: number) => `executions/${id}/rows/${file}`,
   plan: (id: string) => `executions/${id}/plan.json`,
@@ -222,14 +232,14 @@ export const keys = {
   prefixes: (id: string) => `executions/${id}/prefixes.json`,
   prefix: (id: string, prefix: string) => `executions/${id}/prefixes/${prefix}.json`,
   created: (id: string, created: string) => `executions/${id}/parts/${created}`,
-  problems: (id: string, prefix: string) => `executions/${id}/problems/${prefix}.json`,
-  figures: (id: string, day: number, prefix: string) => `executions/${id}/figures/${day}/${prefix}.json`,
+  problems: (id: string, prefix: string) => `${folders.problems(id)}${prefix}.json`,
+  figures: (id: string, day: number, prefix: string) => `${folders.figures(id, day)}${prefix}.json`,
   judgement: (id: string) => `executions/${id}/judgement.json`,
-  sums: (id: string, day: number, prefix: string) => `executions/${id}/sums/${day}/${prefix}.json`,
-  stored: (id: string, prefix: string) => `executions/${id}/stored/${prefix}.json`,
+  sums: (id: string, day: number, prefix: string) => `${folders.sums(id, day)}${prefix}.json`,
+  stored: (id: string, prefix: string) => `${folders.stored(id)}${prefix}.json`,
   journalled: (id: string) => `executions/${id}/journalled.json`,
   imported: (id: string) => `executions/${id}/imported.json`,
-  failed: (id: string, prefix: string) => `executions/${id}/failed/${prefix}.json`,
+  failed: (id: string, prefix: string) => `${folders.failed(id)}${prefix}.json`,
 } as const;
 
 /** Writes a value as compressed JSON. */

@@ -14,6 +14,7 @@ import { ForecastErrors } from "../tiles/forecast-error.ts";
 import { heldDay, releaseDays, withdrawDays } from "./begin-import.ts";
 import {
   eachJson,
+  folders,
   getJson,
   type Imported,
   type ImportOrder,
@@ -59,7 +60,7 @@ async function storeCoarser(
     ofDay.changed += changed;
     ofDay.errors.addAll(errors);
   };
-  for await (const { value } of eachJson(storedTiles, `executions/${order.id}/stored/`)) {
+  for await (const { value } of eachJson(storedTiles, folders.stored(order.id))) {
     total.items += value.items;
     total.changed += value.changed;
     for (const [index, ofDay] of value.days.entries()) addToDay(index, ofDay);
@@ -98,7 +99,7 @@ async function numberOf({ id, replay }: ImportOrder): Promise<number | undefined
 }
 
 async function* sumsOf(id: string, day: number): AsyncGenerator<ParentSums> {
-  for await (const { value } of eachJson(storedSumsOfDay, `executions/${id}/sums/${day}/`)) {
+  for await (const { value } of eachJson(storedSumsOfDay, folders.sums(id, day))) {
     for (const sums of value) yield sumsOfJson(sums);
   }
 }
@@ -112,9 +113,9 @@ const failedPrefix = z.object({ reason: z.string() });
 export async function failImport(order: ImportOrder): Promise<string[]> {
   await withdrawDays(order, await getJson(plan, keys.plan(order.id)));
   const done = new Set<string>();
-  for await (const key of keysOf(`executions/${order.id}/stored/`)) done.add(basename(key));
+  for await (const key of keysOf(folders.stored(order.id))) done.add(basename(key));
   const reasons = new Set<string>();
-  for await (const { key, value } of eachJson(failedPrefix, `executions/${order.id}/failed/`)) {
+  for await (const { key, value } of eachJson(failedPrefix, folders.failed(order.id))) {
     // A step that a later attempt has done is no reason.
     if (!done.has(basename(key))) reasons.add(value.reason);
   }

@@ -8,6 +8,7 @@ import type { Division } from "../privacy/parts.ts";
 import {
   coverageOf,
   eachJson,
+  folders,
   getJson,
   type ImportOrder,
   judgement,
@@ -64,7 +65,7 @@ export async function judgeExecution(
 async function figuresOf(id: string, day: number): Promise<Pick<DayToJudge, "parts" | "rows">> {
   const rows = noRows();
   const parts = new Map<string, Figures[]>();
-  for await (const { value } of eachJson(prefixFigures, `executions/${id}/figures/${day}/`)) {
+  for await (const { value } of eachJson(prefixFigures, folders.figures(id, day))) {
     addRowFigures(rows, value.rows);
     for (const { part, figures } of value.parts.map(partOf))
       parts.set(part, [...(parts.get(part) ?? []), figures]);
