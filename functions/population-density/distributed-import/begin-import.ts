@@ -69,8 +69,8 @@ export async function releaseDays(order: ImportOrder, { days }: Pick<Plan, "days
 }
 
 /**
- * Lets others store the days of an execution that has failed, once its last write has ended: Step Functions does not stop
- * functions that are still running.
+ * Lets others store the days of an execution that has failed, once its last write has ended: Step Functions does not
+ * stop functions that are still running.
  */
 export async function withdrawDays(order: ImportOrder, { days }: Pick<Plan, "days">): Promise<void> {
   const until = Date.now() + leaseMilliseconds;

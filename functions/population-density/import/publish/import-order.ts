@@ -165,8 +165,8 @@ function newestDayOf({ typical }: DensityOrder, dates: readonly string[]): strin
 }
 
 /**
- * Writes what comes after the figures of the last day, in this order: what callers are told of all data, and the end in the
- * journal.
+ * Writes what comes after the figures of the last day, in this order: what callers are told of all data, and the end
+ * in the journal.
  * @param dates in ascending order.
  * @param number as `beginImport` returned it.
  */

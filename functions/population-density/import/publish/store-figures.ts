@@ -15,8 +15,8 @@ export interface PublishedFigures extends Pick<JudgedNumbers, "findings"> {
 }
 
 /**
- * Stores the figures of observed days that are published, for the judgement of later ones and for readers. Doing it again
- * changes nothing.
+ * Stores the figures of observed days that are published, for the judgement of later ones and for readers. Doing it
+ * again changes nothing.
  */
 export async function storeFigures(
   { typical, replay }: DensityOrder,

@@ -12,8 +12,8 @@ export interface DayLease {
 }
 
 /**
- * How long an import on one machine has a day unless it renews its lease. No writer that has lost a day writes for longer:
- * its last look at the lease took two minutes at most, as it may be two calls, and the write after that takes one.
+ * How long an import on one machine has a day unless it renews its lease. No writer that has lost a day writes for
+ * longer: its last look at the lease, of two calls at most, took two minutes, and the write after that takes one.
  */
 export const leaseMilliseconds = 180_000;
 
@@ -56,10 +56,11 @@ export function takenSince(date: string): ImportError {
  * A day that an import has taken. Its parts are listed by the first call of `hold`, so an import that ends before it
  * has written anything leaves none.
  *
- * The lease is checked before each write, and renewed when the last look at it is `lookMilliseconds` ago. A process that
+ * The lease is checked before each write, and renewed when the last look is `lookMilliseconds` ago. A process that
  * sleeps between check and write for longer than the lease can still write one item that the other import has found
  * unchanged; at its end it says so. A fencing token would prevent that, but DynamoDB checks another item only in a
- * transaction, at twice the write units, and all tiles would check one item, whose partition takes 1,000 units a second.
+ * transaction, at twice the write units, and all tiles would check one item, whose partition takes 1,000 units a
+ * second.
  */
 export class HeldDay {
   readonly #key: string;
