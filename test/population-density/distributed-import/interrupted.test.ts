@@ -20,7 +20,7 @@ import { runs } from "../../support/sample.ts";
 
 useImports();
 
-test("the distributed import names a day that another import took, lets others wait for the rest and can be repeated", async () => {
+test("the distributed import names a day that another took, lets others wait for the rest and can be repeated", async () => {
   const cells = ["u04zzz", "u0hbp0", "u1h2nb"].slice(0, runs(3, 2));
   const rows = cells.flatMap((cell) => [row(cell, times[0]), row(cell, times[2])]);
   const files = { "a.csv": header + rows.join("\n") };
