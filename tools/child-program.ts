@@ -6,15 +6,17 @@ const project = fileURLToPath(new URL("..", import.meta.url));
 /**
  * Runs a TypeScript program of the project in a process of its own, so that its memory is freed when it ends. Neither
  * it nor its children outlive this program.
+ * @param flags of Node.js.
  * @throws {Error} with what it wrote to standard error when it fails.
  */
 export async function runProgram(
   file: URL,
   parameters: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
+  flags: readonly string[] = [],
 ): Promise<void> {
   const isPosix = process.platform !== "win32";
-  const child = spawn(process.execPath, [fileURLToPath(file), ...parameters], {
+  const child = spawn(process.execPath, [...flags, fileURLToPath(file), ...parameters], {
     cwd: project,
     // A group of its own, which can be ended as one.
     detached: isPosix,

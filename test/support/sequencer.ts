@@ -10,8 +10,8 @@ const service = pathIn(resolve(tests, "support/service.ts"));
 const programs = "node:child_process";
 
 /**
- * Seconds of files that take long for their size, as CI measured them: a run without results of an earlier one would
- * begin some of them last.
+ * Seconds of files that take long for their size, as measured on two busy processors, those in a browser whole, most
+ * others sampled: a run without results of an earlier one would begin some of them last.
  */
 const durations: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(resolve(tests, "support/durations.json"), "utf8"),
