@@ -9,12 +9,15 @@ import { geohashAt, gridOf, suffixesOf } from "../../functions/population-densit
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { withSortedRows } from "../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
+import { currentDataSet } from "../../functions/population-density/tiles/data-set-store.ts";
 import { observedDay, typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { outputNames } from "../../infra/output-names.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
+import { polygonAround } from "../../tools/import/density/box.ts";
+import { importDensityFolder } from "../../tools/import/density/density-folder.ts";
 import { datesBefore } from "../../tools/import/density/generate-density.ts";
 import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
 import { type DensityImport, importDensity } from "../../tools/import/density/import-density.ts";
@@ -205,24 +208,52 @@ test("npm start --data imports a typical week from CSV and NDJSON with its cover
   expect(await stored(tile, observedDay(friday))).toBeUndefined();
 });
 
-test("npm start --data imports a typical week of the model for density-model.json", async () => {
+test("npm start --data imports a typical week of the model for density-model.json, in the time zone of the place", async () => {
   vi.stubEnv("DENSITY_PRECISIONS", isWhole ? "6-7" : "7");
   // Within Lima.
   const path = await fileOf("density-model.json", '{ "bbox": [-77.04, -12.06, -77.03, -12.05] }');
 
-  await importFolder(join(path, ".."));
+  await importDensityFolder(join(path, ".."));
 
   for (const weekday of [1, 2, 3, 4, 5, 6, 7]) {
     expect(await coveredIn(tileAt(-12.055, -77.035), typicalDay(weekday))).not.toEqual([]);
   }
+  expect(await currentDataSet()).toMatchObject({
+    calendar: { timeZone: "America/Lima" },
+    provenance: [{ source: expect.stringContaining("nobody was counted"), licence: "CC-BY-4.0" }],
+  });
+});
+
+test("npm start --data imports the model for the polygons of density-model.json, across the antimeridian too", async () => {
+  vi.stubEnv("DENSITY_PRECISIONS", "6");
+  const ring = [
+    [179.9, -16.9],
+    [-179.9, -16.9],
+    [-179.9, -16.7],
+    [179.9, -16.9],
+  ];
+  const area = {
+    type: "Feature",
+    properties: { name: "Taveuni" },
+    geometry: { type: "Polygon", coordinates: [ring] },
+  };
+  const path = await fileOf("density-model.json", JSON.stringify({ area }));
+
+  await importDensityFolder(join(path, ".."));
+
+  const { coverage, calendar } = (await currentDataSet()) ?? {};
+  expect(calendar).toMatchObject({ timeZone: "Pacific/Fiji" });
+  expect(coverage?.west).toBeCloseTo(179.9, 1);
+  expect(coverage?.east).toBeCloseTo(-179.9, 1);
 });
 
 test.each([
   ["density-model.json", '{ "bbox": [1, 3, 2, 3] }', "density-model.json: bbox: must have its south before"],
-  ["density-model.json", '{ "box": [1, 2, 3, 4] }', "density-model.json: bbox: "],
+  ["density-model.json", '{ "box": [1, 2, 3, 4] }', "density-model.json: box: "],
+  ["density-model.json", "{}", "density-model.json: bbox: "],
   ["density.csv", `${header}\n`, "density.csv: has no rows"],
 ])("npm start --data refuses a bad %s: %s", async (name, content, message) => {
-  await expect(importFolder(join(await fileOf(name, content), ".."))).rejects.toThrow(message);
+  await expect(importDensityFolder(join(await fileOf(name, content), ".."))).rejects.toThrow(message);
 });
 
 /** A tile to the thousandth of a person. */
@@ -248,7 +279,11 @@ test("ncs generate density writes the days of its model, which ncs import densit
 
   const dates = datesBefore("2026-03-02", 1);
   const expected = new Map<string, unknown>();
-  for (const { date, tiles } of modelDays(box, { precision: 7, dates, model: geoNamesModel })) {
+  for (const { date, tiles } of modelDays([polygonAround(box)], {
+    precision: 7,
+    dates,
+    model: geoNamesModel,
+  })) {
     for await (const tile of tiles) expected.set(`${date} ${tile.geohash}`, plain(tile));
   }
   const problems = new Problems(["lima.csv"]);

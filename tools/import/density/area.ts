@@ -39,7 +39,13 @@ const otherType = "must be Polygon, MultiPolygon, GeometryCollection, Feature or
 const geometry = z.discriminatedUnion("type", [polygon, multiPolygon, geometryCollection, label], otherType);
 const feature = z.object({ type: z.literal("Feature"), geometry: z.nullable(geometry) });
 const featureCollection = z.object({ type: z.literal("FeatureCollection"), features: z.array(feature) });
-const geoJson = z.discriminatedUnion("type", [...geometry.options, feature, featureCollection], otherType);
+
+/** What may say where an area is. */
+export const geoJson = z.discriminatedUnion(
+  "type",
+  [...geometry.options, feature, featureCollection],
+  otherType,
+);
 
 /**
  * Reads the polygons of a GeoJSON file: a geometry, a feature or a collection of either. Two longitudes in a row that
@@ -65,12 +71,25 @@ export async function coveredAreaIn(path: string, onRemark?: OnRemark): Promise<
   return { file, rings: found.map(({ ring }) => [...ring]) };
 }
 
+/**
+ * The polygons of GeoJSON that was read from a file.
+ * @throws {ImportError} like `readArea`.
+ */
+export function polygonsOf(content: GeoJson, file: string): Polygon[] {
+  return polygonsIn(content, file).map(({ polygon }) => polygon);
+}
+
 /** Takes a sentence for the operator that refuses nothing. */
 export type OnRemark = (remark: string) => void;
 
 async function readPolygons(path: string, onRemark?: OnRemark) {
   const file = basename(path);
-  const content = await readJsonAs(geoJson, path);
+  return { file, found: polygonsIn(await readJsonAs(geoJson, path), file, onRemark) };
+}
+
+type GeoJson = z.output<typeof geoJson>;
+
+function polygonsIn(content: GeoJson, file: string, onRemark?: OnRemark) {
   const parts = partsIn(content);
   const without = parts.filter((part) => "without" in part);
   if (without.length > 0) onRemark?.(`${file}: ${leftOutText(without)}`);
@@ -88,7 +107,7 @@ async function readPolygons(path: string, onRemark?: OnRemark) {
       return polygons.length === 1 ? polygons : withoutHoles(rings, refuse);
     });
   if (found.length === 0) throw new ImportError([`${file}: has no polygon`]);
-  return { file, found };
+  return found;
 }
 
 /** Triangles that together are the outer ring without the holes. */
@@ -147,7 +166,7 @@ function leftOutText(parts: readonly WithoutArea[]): string {
   return `left out, as they have no area: ${all.join(", ")}`;
 }
 
-function partsIn(content: z.output<typeof geoJson> | null, at: Rings["at"] = []): (Rings | WithoutArea)[] {
+function partsIn(content: GeoJson | null, at: Rings["at"] = []): (Rings | WithoutArea)[] {
   switch (content?.type) {
     case undefined:
       return [{ at, without: "no geometry" }];

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
+import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 
 const longitude = z.number().min(-180).max(180);
 const latitude = z.number().min(-90).max(90);
@@ -14,6 +15,16 @@ export const bbox = z
 function isAtMostHalfAround({ west, east }: Box): boolean {
   const width = east < west ? east - west + 360 : east - west;
   return width > 0 && width <= 180;
+}
+
+/**
+ * The box as a polygon.
+ * @throws RangeError for a box that has no area or is wider than 180 degrees.
+ */
+export function polygonAround(box: Box): Polygon {
+  const polygon = isAtMostHalfAround(box) ? polygonOf(cornersOf(box)) : undefined;
+  if (polygon === undefined) throw new RangeError("the box has no area or is too wide");
+  return polygon;
 }
 
 /** The corners of a box, counterclockwise from the south-west. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
@@ -11,22 +11,33 @@ import { provenance } from "../../../functions/population-density/tiles/data-set
 import { addToDataSet } from "../../../functions/population-density/tiles/data-set-store.ts";
 import { densityFiles } from "../data-files.ts";
 import { readJsonAs } from "../json-file.ts";
-import { bbox } from "./box.ts";
+import { geoJson, polygonsOf } from "./area.ts";
+import { bbox, polygonAround } from "./box.ts";
 import { cityModel } from "./city-model.ts";
 import { configuredDensities } from "./configured.ts";
 import { drawnCity } from "./drawn-city.ts";
 import type { ImportedExtent } from "./extent.ts";
+import { readPlaces, timeZoneOf } from "./gazetteer.ts";
 import { datesBefore } from "./generate-density.ts";
 import { geoNamesModel } from "./geonames-model.ts";
 import { importDensity } from "./import-density.ts";
-import { modelDays } from "./modelled-days.ts";
+import { boundsOf, modelDays } from "./modelled-days.ts";
 
 /** The model for folders without one: that of the demo data. */
 const demoModel = fileURLToPath(new URL(`../../demo/${densityFiles.model}`, import.meta.url));
 
-/** A box, and perhaps the city in it with what its numbers were made from; otherwise the cities of GeoNames. */
+/** A covered area, and perhaps the city in it with what its numbers were made from; otherwise the places of GeoNames. */
 const modelSchema = z
-  .strictObject({ bbox, city: drawnCity.optional(), sources: z.array(provenance).min(1).optional() })
+  .strictObject({
+    bbox: bbox.optional(),
+    area: geoJson.optional(),
+    city: drawnCity.optional(),
+    sources: z.array(provenance).min(1).optional(),
+  })
+  .refine(({ bbox, area }) => (bbox === undefined) !== (area === undefined), {
+    path: ["bbox"],
+    error: "must be given, or else an area",
+  })
   .refine(({ city, sources }) => (city === undefined) === (sources === undefined), {
     path: ["sources"],
     error: "must be given with a city, and only then",
@@ -34,7 +45,7 @@ const modelSchema = z
 
 /**
  * Stores the typical week of a data folder, replacing any stored one: from the counts in its files, otherwise
- * generated for the box of its model, otherwise for the box of the demo data.
+ * generated for the area of its model, otherwise for that of the demo data.
  * @throws {ImportError} when a file is refused.
  */
 export async function importDensityFolder(folder: string): Promise<void> {
@@ -62,22 +73,38 @@ export async function importDemoCity(): Promise<ImportedExtent> {
 const week = datesBefore("2026-01-12", 1);
 
 /** https://www.geonames.org/export/ */
-const geoNames = { source: "A model of the cities of GeoNames: nobody was counted", licence: "CC-BY-4.0" };
+const geoNames = {
+  source: "A model, nobody was counted: people spread by formulas around the places of GeoNames",
+  licence: "CC-BY-4.0",
+};
 
 /** Finer cells would be more than a demo needs, and coarser ones larger than a city. */
 const [coarsestModelled, finestModelled] = [5, 8];
 
+/** The precision of a model's cells. */
+function modelledPrecision(): number {
+  const finest = configuredDensities().precisions.at(-1) ?? finestModelled;
+  return Math.max(coarsestModelled, Math.min(finestModelled, finest));
+}
+
 async function storeModel(path: string): Promise<ImportedExtent> {
-  const { bbox: box, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
-  const calendar = city === undefined ? undefined : { timeZone: city.timeZone, holidays: [] };
-  const ofCity = { calendar, replacesTimeZone: true } as const;
-  const storage = { kind: "typical", isRecounted: true, ...ofCity, ...configuredDensities() } as const;
-  const finest = storage.precisions.at(-1) ?? finestModelled;
-  const precision = Math.max(coarsestModelled, Math.min(finestModelled, finest));
+  const { bbox: box, area, city, sources = [geoNames] } = await readJsonAs(modelSchema, path);
+  const ofArea = area === undefined ? [] : polygonsOf(area, basename(path));
+  const polygons = box === undefined ? ofArea : [polygonAround(box)];
+  const timeZone = city?.timeZone ?? timeZoneOf(await readPlaces(), boundsOf(polygons));
+  const precision = modelledPrecision();
+  const calendar = { timeZone, holidays: [] };
+  const storage = {
+    kind: "typical",
+    isRecounted: true,
+    calendar,
+    replacesTimeZone: true,
+    ...configuredDensities(),
+  } as const;
   const model = city === undefined ? geoNamesModel : cityModel(city);
   let covered: Box | undefined;
   let outline: Outline | undefined;
-  for (const day of modelDays(box, { precision, dates: week, model })) {
+  for (const day of modelDays(polygons, { precision, dates: week, model })) {
     await storeDay(day, storage);
     covered = coveredBox(day.coverage, precision, covered);
     outline ??= coveredOutline(day.coverage, precision);
@@ -86,5 +113,5 @@ async function storeModel(path: string): Promise<ImportedExtent> {
   for (const provenance of sources.toReversed()) {
     await addToDataSet({ coverage: covered, outline, provenance });
   }
-  return { box, precision, isTypical: true };
+  return { box: boundsOf(polygons), precision, isTypical: true };
 }

@@ -1,7 +1,7 @@
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { dayMilliseconds, dayOf } from "../../../shared/calendar.ts";
 import { writeOut } from "../../write-out.ts";
-import { polygonOfBox } from "./box.ts";
+import { polygonAround, polygonOfBox } from "./box.ts";
 import { csvOf } from "./counted-csv.ts";
 import { geoNamesModel } from "./geonames-model.ts";
 import { modelDays } from "./modelled-days.ts";
@@ -21,7 +21,7 @@ export interface DensityGeneration {
  * Writes files for `importDensity` of a model of the cities in a box: always the same ones for the same box and dates.
  */
 export async function generateDensity({ box, dates, precision, out }: DensityGeneration): Promise<void> {
-  const days = modelDays(box, { precision, dates, model: geoNamesModel });
+  const days = modelDays([polygonAround(box)], { precision, dates, model: geoNamesModel });
   await writeOut(out, csvOf(days));
   await writeOut(coveragePathOf(out), `${JSON.stringify(polygonOfBox(box))}\n`);
 }

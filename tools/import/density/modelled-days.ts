@@ -1,16 +1,16 @@
 import type { Box } from "../../../functions/population-density/cover/box.ts";
-import { coverOf, type Tile } from "../../../functions/population-density/cover/cover.ts";
-import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
+import type { Tile } from "../../../functions/population-density/cover/cover.ts";
+import type { Polygon } from "../../../functions/population-density/cover/polygon.ts";
+import { coverageAt } from "../../../functions/population-density/import/coverage.ts";
 import type {
   CountedDay,
   CountedHour,
   CountedTile,
 } from "../../../functions/population-density/privacy/counted.ts";
-import { coverageOf } from "../../../functions/population-density/privacy/parts.ts";
+import { cellsIn, coverageOf } from "../../../functions/population-density/privacy/parts.ts";
 import { hoursPerDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { hourMilliseconds } from "../../../shared/calendar.ts";
-import { cornersOf } from "./box.ts";
 
 /** Days without what is modelled of them. */
 interface Days {
@@ -20,13 +20,13 @@ interface Days {
   readonly dates: readonly string[];
 }
 
-/** What is modelled of a box. */
+/** What is modelled of an area. */
 export interface ModelledDays extends Days {
-  /** Where people are. Called once; the same box and precision give the same layers. */
+  /** Where people are. Called once; the same area and precision give the same layers. */
   readonly model: Model;
 }
 
-/** Where people are in a box, as layers of each tile. */
+/** Where people are in a box, whose longitudes go on beyond ±180 degrees, as layers of each tile. */
 export type Model = (box: Box, precision: number) => Promise<LayersOf>;
 
 /** Where people are in the cells of a tile. */
@@ -40,25 +40,33 @@ export interface Layer {
   readonly shareAt: (middle: Date) => number;
 }
 
-/**
- * Days as they might be counted in the cells that share area with a box, the same numbers each time.
- * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
- */
-export function modelDays(box: Box, { model, ...days }: ModelledDays): Iterable<CountedDay> {
-  return coveredDays(coverOfBox(box, days.precision), { ...days, layers: () => model(box, days.precision) });
+/** Days as they might be counted in the cells that share area with any of some polygons, the same numbers each time. */
+export function modelDays(
+  polygons: readonly Polygon[],
+  { model, ...days }: ModelledDays,
+): Iterable<CountedDay> {
+  const cover = coverOfAll(polygons, days.precision);
+  return coveredDays(cover, { ...days, layers: () => model(boundsOf(polygons), days.precision) });
 }
 
-/**
- * The cells that share area with a box.
- * @throws RangeError for a box that has no area, crosses the antimeridian or is wider than 180 degrees.
- */
-export function coverOfBox(box: Box, precision: number): readonly Tile[] {
-  const { west, east } = box;
-  const polygon = polygonOf(cornersOf(box));
-  if (polygon === undefined || west > east || east - west > 180) {
-    throw new RangeError("the box has no area or is too wide");
-  }
-  return coverOf(polygon, precision);
+/** The cells that share area with any of some polygons: tiles in ascending order of geohash. */
+export function coverOfAll(polygons: readonly Polygon[], precision: number): readonly Tile[] {
+  return [...coverageAt({ file: "the area", polygons }, precision)]
+    .map(([geohash, bits]) => ({ geohash, cells: Uint16Array.from(cellsIn(bits)) }))
+    .sort((one, other) => (one.geohash < other.geohash ? -1 : 1));
+}
+
+/** The box around polygons; its longitudes go on beyond ±180 degrees, as theirs do. */
+export function boundsOf(polygons: readonly Polygon[]): Box {
+  const [longitudes, latitudes] = (["longitudes", "latitudes"] as const).map((axis) =>
+    polygons.flatMap((polygon) => [Math.min(...polygon[axis]), Math.max(...polygon[axis])]),
+  ) as [number[], number[]];
+  return {
+    west: Math.min(...longitudes),
+    south: Math.min(...latitudes),
+    east: Math.max(...longitudes),
+    north: Math.max(...latitudes),
+  };
 }
 
 /**

@@ -31,11 +31,11 @@ import {
 } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
-import { cornersOf } from "../box.ts";
+import { cornersOf, polygonAround } from "../box.ts";
 import { configuredDensities } from "../configured.ts";
 import type { ImportedExtent } from "../extent.ts";
 import { datesBefore } from "../generate-density.ts";
-import { coveredDays, coverOfBox, type Layer } from "../modelled-days.ts";
+import { coveredDays, coverOfAll, type Layer } from "../modelled-days.ts";
 import type { NamedColumns } from "./columns.ts";
 import { coverageLeft, parentCoverage } from "./coverage-left.ts";
 import { CoveredCells } from "./covered-cells.ts";
@@ -156,7 +156,7 @@ async function remarksOnLeft(
   const stored = Math.max(...precisions.filter((each) => each <= precision));
   let coverage = new Map(cover.map(({ geohash, cells }) => [geohash, coverageOf(cells)]));
   for (let finer = precision; finer > stored; finer--) coverage = parentCoverage(coverage, finer);
-  const squareKm = await coverageLeft(coverOfBox(box, stored), stored, coverage);
+  const squareKm = await coverageLeft(coverOfAll([polygonAround(box)], stored), stored, coverage);
   if (squareKm === 0) return [];
   const area = squareKm.toLocaleString("en", { maximumFractionDigits: 1 });
   return [
@@ -232,7 +232,7 @@ async function readPopulation(wanted: PopulationImport) {
       : "";
     throw new ImportError([`${basename(file)}: has nobody in --bbox west,south,east,north${hint}`]);
   }
-  const cover = covered?.tiles() ?? coverOfBox(box, precision);
+  const cover = covered?.tiles() ?? coverOfAll([polygonAround(box)], precision);
   return { cells, cover, read, remarks: [...remarks, remarkOn(cover, precision, cells)] };
 }
 
