@@ -3,10 +3,10 @@ import { withAssembly } from "./assembly.ts";
 import { readEvent } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { faultNames, readFault } from "./faults.ts";
+import { demoData } from "./import/data-files.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
 import { invokeEvent } from "./invoke-event.ts";
 import { startDemoService } from "./local/demo-service.ts";
-import { demoData } from "./local/demo-tables.ts";
 import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
 import { storeSampleOperationsIn } from "./sample-operations.ts";
 

@@ -1,5 +1,9 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The project's own demo data. */
+export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
 
 /** The file of each kind of records in a data folder. */
 export const recordFiles = {
@@ -31,4 +35,14 @@ export function requireDataFolder(folder: string): void {
   if (!files.some((file) => existsSync(join(folder, file)))) {
     throw new Error(`--data: ${folder} holds none of ${files.join(", ")}`);
   }
+}
+
+/**
+ * Whether a folder gets the logins of the demo data, whose passwords everybody knows: the demo's own, and one that holds
+ * a model and nothing else.
+ */
+export function hasDemoLogins(folder: string): boolean {
+  if (folder === demoData) return true;
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files.length === 1 && files[0] === densityFiles.model;
 }

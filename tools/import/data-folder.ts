@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type * as z from "zod";
 import { clients } from "./clients.ts";
-import { type RecordKind, requireDataFolder } from "./data-files.ts";
+import { demoData, hasDemoLogins, type RecordKind, requireDataFolder } from "./data-files.ts";
 import { importDensityFolder } from "./density/density-folder.ts";
 import { devices } from "./devices.ts";
 import { type ImportKind, importFile } from "./import-file.ts";
@@ -20,14 +20,16 @@ export const importKinds = {
 } as const satisfies Readonly<Record<RecordKind, unknown>>;
 
 /**
- * Imports every file of a data folder that is there, and densities of the demo city where the folder has none.
+ * Imports every file of a data folder that is there, and densities of the demo city where the folder has none. With
+ * nothing but a model, everything else is the demo's.
  * @throws {ImportError} when a file is refused; {Error} when the folder has none of the files.
  */
 export async function importFolder(folder: string): Promise<void> {
   requireDataFolder(folder);
   const kinds: readonly ImportKind<z.ZodType>[] = Object.values(importKinds) as ImportKind<z.ZodType>[];
-  const present = kinds.filter(({ file }) => existsSync(join(folder, file)));
-  await Promise.all(present.map((kind) => importFile(kind, join(folder, kind.file))));
+  const records = hasDemoLogins(folder) ? demoData : folder;
+  const present = kinds.filter(({ file }) => existsSync(join(records, file)));
+  await Promise.all(present.map((kind) => importFile(kind, join(records, kind.file))));
   // Not concurrently: computing densities blocks the thread, and other calls would time out.
   await importDensityFolder(folder);
 }

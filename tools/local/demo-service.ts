@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import { isFunction } from "../assembly.ts";
+import { demoData } from "../import/data-files.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
-import { type DemoTables, demoData, importData, makeDemoTables } from "./demo-tables.ts";
+import { type DemoTables, importData, makeDemoTables } from "./demo-tables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { loadTables } from "./servers/table-copy.ts";
 import {

@@ -1,19 +1,16 @@
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { tables } from "../../functions/areas.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { cachedFolder, installed } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
+import { demoData } from "../import/data-files.ts";
 import { withoutProfiles } from "./servers/aws-variables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
 import { declaredTable } from "./servers/declared-table.ts";
 import { saveTables } from "./servers/table-copy.ts";
 import { region } from "./template/physical-names.ts";
-
-/** The project's own demo data. */
-export const demoData = fileURLToPath(new URL("../demo", import.meta.url));
 
 /** The items that an import of the demo data writes, saved for `loadTables` under the variables of their tables. */
 export interface DemoTables {

@@ -13,7 +13,7 @@ const stop = new Promise<void>((resolve) => {
 
 const { parseArgs } = await import("node:util");
 const { makeAssembly } = await import("../assembly.ts");
-const { requireDataFolder } = await import("../import/data-files.ts");
+const { demoData, hasDemoLogins, requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
@@ -63,19 +63,13 @@ async function serve(
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
 ) {
-  const [
-    { ownIssuer, startDemoService },
-    { demoData },
-    { nextSteps },
-    { isReadable, readableLines },
-    { announce },
-  ] = await Promise.all([
-    import("./demo-service.ts"),
-    import("./demo-tables.ts"),
-    import("./next-steps.ts"),
-    import("./readable-lines.ts"),
-    import("./running-service.ts"),
-  ]);
+  const [{ ownIssuer, startDemoService }, { nextSteps }, { isReadable, readableLines }, { announce }] =
+    await Promise.all([
+      import("./demo-service.ts"),
+      import("./next-steps.ts"),
+      import("./readable-lines.ts"),
+      import("./running-service.ts"),
+    ]);
   const port = await chosenPort(wanted);
   const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
@@ -106,7 +100,7 @@ async function serve(
   console.log(`Listening on ${service.url}`);
   if (process.stdout.isTTY) {
     const paths = service.template.api.routes.map(({ path }) => path);
-    console.log(nextSteps(service.url, paths, data === demoData));
+    console.log(nextSteps(service.url, paths, hasDemoLogins(data)));
   }
   return service;
 }
