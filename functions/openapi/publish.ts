@@ -1,13 +1,14 @@
 import { setting } from "../../shared/environment.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { below, discoveryPath } from "../../shared/tokens/issuer.ts";
+import { EXAMPLES_AT } from "../../shared/variables/examples-at.ts";
 import { SANDBOX } from "../../shared/variables/sandbox.ts";
 import { TOKEN_ENDPOINT } from "../../shared/variables/token-endpoint.ts";
 import { TOKEN_ISSUER } from "../../shared/variables/token-issuer.ts";
 import { withClientScheme, withoutClientScheme } from "./client-scheme.ts";
 import { publishDocument } from "./contract.ts";
 import { type ServedDocument, servedDocument } from "./document.ts";
-import { withTimesAbout } from "./example-times.ts";
+import { withPointsAround, withTimesAbout } from "./example-times.ts";
 import { withSandbox } from "./sandbox.ts";
 
 /** Serves the OpenAPI document, with the address that was asked as its first server. */
@@ -15,6 +16,10 @@ export const handler = serve(publishDocument, async ({ address, query, now, repl
   let document: ServedDocument = await servedDocument();
   if (query.aliases === "false") document = withoutAliases(document);
   document = withTimesAbout(now, document);
+  const [latitude, longitude] = setting(EXAMPLES_AT);
+  if (latitude !== undefined && longitude !== undefined) {
+    document = withPointsAround(latitude, longitude, document);
+  }
   document =
     setting(TOKEN_ENDPOINT) === "on"
       ? withClientScheme(document, below(setting(TOKEN_ISSUER), discoveryPath))

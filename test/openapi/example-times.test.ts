@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import document from "../../docs/openapi.json" with { type: "json" };
-import { withTimesAbout } from "../../functions/openapi/example-times.ts";
+import { withPointsAround, withTimesAbout } from "../../functions/openapi/example-times.ts";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
+import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 
 const moments = [
@@ -45,4 +46,25 @@ test("an example that is moved to now changes nothing but the dates of times", (
     ...part,
     at: "2026-12-24T10:00:00.200Z",
   });
+});
+
+test("the example request moved to the antimeridian keeps its form", () => {
+  const areaIn = ({ components }: typeof document) =>
+    components.examples["retrievePopulationDensity.request"].value.area.boundary;
+  const before = areaIn(document);
+
+  const moved = areaIn(withPointsAround(-16.8, 179.9995, document));
+
+  const [first] = before;
+  const [movedFirst] = moved;
+  for (const [index, { latitude, longitude }] of before.entries()) {
+    const [north, east] = [
+      (moved[index]?.latitude ?? 0) - (movedFirst?.latitude ?? 0),
+      (moved[index]?.longitude ?? 0) - (movedFirst?.longitude ?? 0),
+    ];
+    expect(north).toBeCloseTo(latitude - (first?.latitude ?? 0), 5);
+    expect(((east + 540) % 360) - 180).toBeCloseTo(longitude - (first?.longitude ?? 0), 5);
+  }
+  expect(polygonOf(moved)).toBeDefined();
+  expect(new Set(moved.map(({ longitude }) => Math.sign(longitude)))).toEqual(new Set([1, -1]));
 });
