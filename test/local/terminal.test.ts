@@ -89,18 +89,29 @@ test.each([
 );
 
 test("npm start prints on a terminal what the README shows: pages, a login and a first call", () => {
-  const steps = nextSteps("http://127.0.0.1:3000", ["/", "/openapi.json", "/reference"], true);
+  const steps = nextSteps("http://127.0.0.1:3000", ["/", "/openapi.json", "/reference"], {
+    hasDemoLogins: true,
+  });
   const [, shown] = /```text terminal\n(.*?)\n```/s.exec(readFileSync("README.md", "utf8")) ?? [];
   expect(`Listening on http://127.0.0.1:3000\n${steps}`.trimEnd()).toBe(shown);
 });
 
 test("npm start names no page that the service does not have", () => {
-  expect(nextSteps("http://127.0.0.1:3000", ["/openapi.json"], true)).not.toContain("Map");
+  expect(nextSteps("http://127.0.0.1:3000", ["/openapi.json"], { hasDemoLogins: true })).not.toContain("Map");
 });
 
 test("npm start names a port other than 3000, and no login when the data are not the demo data", () => {
-  expect(nextSteps("http://127.0.0.1:3001", [], true)).toContain("--url http://127.0.0.1:3001 ");
-  const own = nextSteps("http://127.0.0.1:3001", [], false);
+  expect(nextSteps("http://127.0.0.1:3001", [], { hasDemoLogins: true })).toContain(
+    "--url http://127.0.0.1:3001 ",
+  );
+  const own = nextSteps("http://127.0.0.1:3001", [], { hasDemoLogins: false });
   expect(own).toContain("--local 3001");
   expect(own).not.toContain("password");
+});
+
+test("npm start names the place of --around, a model, and otherwise how to get one", () => {
+  const place = nextSteps("http://127.0.0.1:3000", [], { hasDemoLogins: true, around: "Suva, Fiji" });
+  expect(place).toContain("Suva, Fiji, by a model, nobody was counted");
+  expect(place).not.toContain("--around");
+  expect(nextSteps("http://127.0.0.1:3000", [], { hasDemoLogins: true })).toContain("--around");
 });

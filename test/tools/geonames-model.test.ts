@@ -93,7 +93,7 @@ test("the GeoNames model crowds Lyon's centre in working hours, less at the week
 });
 
 test("the time zone of a box is that of its largest place, otherwise that of its middle", () => {
-  const somewhere = { name: "Somewhere", people: 1_000 };
+  const somewhere = { name: "Somewhere", region: "01", people: 1_000 };
   const box = { west: 5.4, south: 43.2, east: 5.5, north: 43.3 };
   expect(timeZoneOf([], box)).toBe("Europe/Paris");
   const nepal = { ...somewhere, country: "NP", latitude: 28.05, longitude: 81.61667 };

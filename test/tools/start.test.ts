@@ -4,9 +4,12 @@ import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { tokenOf } from "../../tools/cli/login.ts";
 import { runningService } from "../../tools/local/running-service.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
+import { demoLogin } from "../support/demo-login.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 import { isWhole, sampleOf } from "../support/sample.ts";
 
@@ -95,6 +98,40 @@ test("npm start --data imports into its own tables with any account in the shell
   data.remove();
   await expectNothingLeftAfter("closing the terminal", started);
 }, 120_000);
+
+test("npm start --around covers a box with the demo's login, the place's time zone and examples that ask there, --keep remembers it and refuses another place, and --data is refused", async () => {
+  const kept = temporaryFolder("start-around-");
+  onTestFinished(() => kept.remove());
+  const keep = ["--port", "0", "--keep", join(kept.path, "kept")];
+  // In the west and the south: it begins with a hyphen.
+  for (const around of [["--around", "-70.94,-53.18,-70.88,-53.14"], []]) {
+    const started = npmStart(...keep, ...around);
+    const url = await listening(started);
+    const headers = { authorization: `Bearer ${await tokenOf(url, demoLogin)}` };
+    const { components } = exampleIn.parse(await (await fetch(`${url}/openapi.json`)).json());
+    const body = JSON.stringify(components.examples["retrievePopulationDensity.request"].value);
+
+    const answer = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
+    const capabilities = await fetch(`${url}/populationdensitydata/capabilities`, { headers });
+
+    expect(await answer.json()).toMatchObject({ status: "SUPPORTED_AREA" });
+    expect(await capabilities.json()).toMatchObject({
+      typicalWeek: { timeZone: "America/Punta_Arenas" },
+      provenance: [{ source: expect.stringContaining("nobody was counted") }],
+    });
+    await end("SIGTERM", started);
+    expect(await started.ended).toBe(0);
+    started.remove();
+  }
+  expect(await npmStart(...keep, "--around", "Suva").ended).toBe(1);
+  expect(await npmStart("--port", "0", "--around", "Suva", "--data", "tools/demo").ended).toBe(1);
+}, 300_000);
+
+const exampleIn = z.object({
+  components: z.object({
+    examples: z.object({ "retrievePopulationDensity.request": z.object({ value: z.object({}).loose() }) }),
+  }),
+});
 
 /** The status of every server of a running service for requests with these hosts. */
 async function answersByHost(url: string, hosts: readonly string[]) {

@@ -1,8 +1,10 @@
 import { availableParallelism } from "node:os";
 import { isFunction } from "../assembly.ts";
 import { demoData } from "../import/data-files.ts";
+import type { Around } from "./around.ts";
 import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
 import { type DemoTables, importData, makeDemoTables } from "./demo-tables.ts";
+import type { CoveredPlace } from "./kept-state.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { loadTables } from "./servers/table-copy.ts";
 import {
@@ -31,6 +33,8 @@ interface DemoServiceOptions
   readonly assembly: string | Promise<string>;
   /** Folder of the data to import before the port is opened, unless `kept` already has data. */
   readonly data: string;
+  /** What is covered instead of the demo's city. */
+  readonly around?: (CoveredPlace & Partial<Pick<Around, "model">>) | undefined;
 }
 
 /** Allows sinks on this machine, which no deployed stage does. */
@@ -46,18 +50,22 @@ export function ownIssuer(port: number) {
 
 /** Serves an assembly, with data in its tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
-  const { data, kept } = options;
+  const { data, around, kept } = options;
   refuseMalformedConfiguration(options.environment);
   const isFirst = kept?.firstStart === undefined;
   const isDemo = data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;
   const [assembly, demo] = await Promise.all([
     options.assembly,
-    isFirst && isDemo ? makeDemoTables() : undefined,
+    isFirst && isDemo ? makeDemoTables(around?.model) : undefined,
   ]);
   try {
     return await startLocalService({
       ...options,
       assembly,
+      extraEnvironment: {
+        ...options.extraEnvironment,
+        ...(around === undefined ? {} : { EXAMPLES_AT: around.at }),
+      },
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
       configuration: configurationNames,
       maxThreadsOf: (definition, batches) =>
@@ -66,9 +74,9 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
           : options.maxThreadsOf?.(definition, batches),
       beforeListening: async (backend) => {
         if (!isFirst) return;
-        if (demo === undefined) await importData(data, storeEnvironment(backend));
+        if (demo === undefined) await importData(data, storeEnvironment(backend), around?.model);
         else await loadDemo(demo, backend);
-        await kept?.finishFirstStart(data, new Date());
+        await kept?.finishFirstStart(data, new Date(), around);
       },
     });
   } finally {

@@ -1,10 +1,11 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { tables } from "../../functions/areas.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { cachedFolder, installed } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
-import { demoData } from "../import/data-files.ts";
+import { demoData, densityFiles } from "../import/data-files.ts";
 import { withoutProfiles } from "./servers/aws-variables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
@@ -37,16 +38,17 @@ export const demoSources = [
  * Imports the demo data into temporary tables, created from their declarations rather than from a template, so that the
  * assembly can be built at the same time. Reuses the items of an earlier import of the same data, copied to a folder of
  * the caller's own.
+ * @param model what `density-model.json` has to say instead of the demo's.
  */
-export async function makeDemoTables(): Promise<DemoTables> {
+export async function makeDemoTables(model?: string): Promise<DemoTables> {
   const { path, remove } = temporaryFolder("network-capabilities-tables-");
   const made = { file: join(path, "items"), remove };
   try {
     const { DENSITY_K, DENSITY_PRECISIONS } = process.env;
-    const settings = JSON.stringify([DENSITY_K, DENSITY_PRECISIONS]);
+    const settings = JSON.stringify([DENSITY_K, DENSITY_PRECISIONS, model]);
     const cached = cachedFolder("demo-tables", { sources: demoSources, settings });
     if (cached.restore(path)) return made;
-    await importAndSave(made.file);
+    await importAndSave(made.file, model);
     cached.store(path);
     return made;
   } catch (error) {
@@ -55,20 +57,21 @@ export async function makeDemoTables(): Promise<DemoTables> {
   }
 }
 
-async function importAndSave(file: string): Promise<void> {
+async function importAndSave(file: string, model: string | undefined): Promise<void> {
   const { endpoint, close } = await openDatabase(undefined);
   try {
     const names = Object.fromEntries(tables.map((table) => [tableVariable(table), table.name]));
     const declared = tables.map((table) => declaredTable(table, table.name));
     await createTables(endpoint, embeddedCredentials, declared);
-    await importData(demoData, {
+    const environment = {
       ...names,
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       ...withoutProfiles,
       AWS_REGION: region,
       AWS_ACCESS_KEY_ID: embeddedCredentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: embeddedCredentials.secretAccessKey,
-    });
+    };
+    await importData(demoData, environment, model);
     await saveTables(file, { endpoint, credentials: embeddedCredentials, names });
   } finally {
     await close();
@@ -78,12 +81,22 @@ async function importAndSave(file: string): Promise<void> {
 /**
  * Imports a data folder as an operator does, in a separate process, so that its memory is freed.
  * @param environment names the tables and their endpoint.
+ * @param model the `density-model.json` of a folder that has no other file, and is imported instead.
  */
-export async function importData(data: string, environment: Readonly<Record<string, string>>): Promise<void> {
+export async function importData(
+  data: string,
+  environment: Readonly<Record<string, string>>,
+  model?: string,
+): Promise<void> {
   const temporary = temporaryFolder("network-capabilities-import-");
   const shell = Object.entries(process.env).filter(([name]) => !isWithheld(name));
   try {
-    const parameters = [resolve(data), temporary.path];
+    const own = join(temporary.path, "model");
+    if (model !== undefined) {
+      mkdirSync(own);
+      writeFileSync(join(own, densityFiles.model), model);
+    }
+    const parameters = [model === undefined ? resolve(data) : own, temporary.path];
     const all = { ...Object.fromEntries(shell), ...environment };
     await runProgram(new URL("./import-data.ts", import.meta.url), parameters, all);
   } finally {

@@ -8,7 +8,22 @@ import { type StoredSecret, storedSecret } from "./servers/secret-store.ts";
 /** Changes whenever folders kept by an earlier version can no longer be read. */
 const format = 1;
 
-const startSchema = z.object({ data: z.string(), since: z.iso.datetime() });
+const coveredPlace = z.object({
+  /** As sentences name it: a place with its country, a box, or the path of a file. */
+  name: z.string(),
+  /** A covered point, where examples ask: its latitude and its longitude. */
+  at: z.string(),
+});
+
+/** What is covered instead of the demo's city. */
+export type CoveredPlace = z.output<typeof coveredPlace>;
+
+/** Data are a folder, the demo's perhaps with another covered place. */
+const startSchema = z.object({
+  data: z.string(),
+  around: coveredPlace.optional(),
+  since: z.iso.datetime(),
+});
 
 /** The data that a folder began with, and when. */
 type FirstStart = z.output<typeof startSchema>;
@@ -46,10 +61,10 @@ export class KeptState {
 
   /**
    * Opens a folder for the exclusive use of this program, creating it if needed.
-   * @param data the folder that the user wants to be imported, if any.
+   * @param wanted the folder that the user wants to be imported, or the name of the place to be covered, if any.
    * @throws {Error} saying what to do if another program uses the folder, it cannot be written, or it contains other files.
    */
-  static async open(folder: string, data: string | undefined): Promise<KeptState> {
+  static async open(folder: string, wanted: string | undefined): Promise<KeptState> {
     const service = join(folder, "service");
     makeWritable(folder);
     if (!existsSync(service) && readdirSync(folder).length > 0) {
@@ -66,9 +81,10 @@ export class KeptState {
         throw new Error(`${folder} was created by another version of the service: choose another folder`);
       }
       const firstStart = startSchema.optional().parse(await db.get("first-start"));
-      if (firstStart !== undefined && data !== undefined && firstStart.data !== resolve(data)) {
+      const had = firstStart?.around?.name ?? firstStart?.data;
+      if (had !== undefined && wanted !== undefined && had !== wanted) {
         throw new Error(
-          `${folder} already has the data of ${firstStart.data}: leave out --data, or choose another folder`,
+          `${folder} already has the data of ${had}: leave out --data and --around, or choose another folder`,
         );
       }
       const secrets = firstStart === undefined ? [] : z.array(storedSecret).parse(await db.get("secrets"));
@@ -88,8 +104,8 @@ export class KeptState {
   }
 
   /** Records that the data has been imported, so that no later start imports it again. */
-  async finishFirstStart(data: string, now: Date): Promise<void> {
-    const firstStart: FirstStart = { data: resolve(data), since: now.toISOString() };
+  async finishFirstStart(data: string, now: Date, around?: CoveredPlace): Promise<void> {
+    const firstStart = startSchema.parse({ data: resolve(data), around, since: now.toISOString() });
     await this.#db.put("first-start", firstStart);
   }
 

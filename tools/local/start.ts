@@ -1,5 +1,6 @@
 import type { MadeAssembly } from "../assembly.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
+import type { Around } from "./around.ts";
 import type { KeptState } from "./kept-state.ts";
 
 // Registered before the other modules are loaded: a start takes seconds and must be interruptible.
@@ -24,15 +25,17 @@ const { chosenPort, requireFreePort } = await import("./servers/listening-server
 function readArguments() {
   try {
     const { values } = parseArgs({
+      args: joined(process.argv.slice(2)),
       options: {
         port: { type: "string" },
         data: { type: "string" },
         keep: { type: "string" },
+        around: { type: "string" },
         "allow-host": { type: "string", multiple: true },
         help: { type: "boolean" },
       },
     });
-    const { port = process.env.PORT ?? "3000", data, keep, help = false } = values;
+    const { port = process.env.PORT ?? "3000", data, keep, around, help = false } = values;
     const { "allow-host": allowedHosts = [] } = values;
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
     return isPort && allowedHosts.every((name) => /^[\w.-]+$/.test(name))
@@ -40,6 +43,7 @@ function readArguments() {
           port: Number(port),
           data: data === undefined ? undefined : fromInvocationFolder(data),
           keep: keep === undefined ? undefined : fromInvocationFolder(keep),
+          around,
           allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
           help,
         }
@@ -53,6 +57,12 @@ function readArguments() {
 /** A machine that does other things, too, answers slowly, but it answers: time limits count while a thread waits. */
 const patient = { DEADLINE_FACTOR: "4" };
 
+/** A box in the west begins with a hyphen, as an option does: `--around -0.2,51.4,0,51.6`. */
+function joined(args: readonly string[]): string[] {
+  const at = args.findIndex((arg, index) => arg === "--around" && /^-[\d.]/.test(args[index + 1] ?? ""));
+  return at < 0 ? [...args] : args.toSpliced(at, 2, args.slice(at, at + 2).join("="));
+}
+
 /**
  * Starts the service and announces it. Modules are loaded and the demo data is imported while the assembly is being
  * built.
@@ -60,6 +70,7 @@ const patient = { DEADLINE_FACTOR: "4" };
 async function serve(
   making: Promise<MadeAssembly>,
   { port: wanted, data: folder, allowedHosts }: NonNullable<ReturnType<typeof readArguments>>,
+  wantedAround: Around | undefined,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
 ) {
@@ -76,10 +87,15 @@ async function serve(
   const logs = isReadable(process.stderr, environment)
     ? readableLines(process.stderr, () => isListening)
     : process.stderr;
+  const log = (level: "INFO" | "WARN", message: string) =>
+    logs.write(`${JSON.stringify({ level, message, timestamp: new Date().toISOString() })}\n`);
+  for (const note of wantedAround?.notes ?? []) log("WARN", note);
+  const around = wantedAround ?? kept?.firstStart?.around;
   const assembly = making.then((made) => made.assembly);
   const service = await startDemoService({
     port,
     data,
+    around,
     assembly,
     kept,
     allowedHosts,
@@ -93,14 +109,11 @@ async function serve(
   });
   isListening = true;
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
-  if (kept !== undefined) {
-    const line = { level: "INFO", message: whatIsKept(kept, data), timestamp: new Date().toISOString() };
-    logs.write(`${JSON.stringify(line)}\n`);
-  }
+  if (kept !== undefined) log("INFO", whatIsKept(kept, around?.name ?? data));
   console.log(`Listening on ${service.url}`);
   if (process.stdout.isTTY) {
     const paths = service.template.api.routes.map(({ path }) => path);
-    console.log(nextSteps(service.url, paths, hasDemoLogins(data)));
+    console.log(nextSteps(service.url, paths, { hasDemoLogins: hasDemoLogins(data), around: around?.name }));
   }
   return service;
 }
@@ -118,13 +131,13 @@ function whyBroken(kept: KeptState | undefined, { message }: Error): string {
 function whatIsKept({ folder, firstStart }: KeptState, data: string): string {
   return firstStart === undefined
     ? `Keeping state in ${folder}, beginning with the data of ${data}`
-    : `Using the state in ${folder}, kept since ${firstStart.since}; it began with the data of ${firstStart.data}`;
+    : `Using the state in ${folder}, kept since ${firstStart.since}; it began with the data of ${data}`;
 }
 
 /** @throws {Error} saying what to do if state cannot be kept there. */
 async function openKeptState(
   folder: string,
-  data: string | undefined,
+  wanted: string | undefined,
   { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_SQS }: NodeJS.ProcessEnv,
 ): Promise<KeptState> {
   if (AWS_ENDPOINT_URL_DYNAMODB || AWS_ENDPOINT_URL_SQS) {
@@ -133,13 +146,15 @@ async function openKeptState(
     );
   }
   const { KeptState } = await import("./kept-state.ts");
-  return await KeptState.open(folder, data);
+  return await KeptState.open(folder, wanted);
 }
 
-const usage = `usage: npm start -- [--port 0…65535] [--data FOLDER] [--keep FOLDER]
-                       [--allow-host NAME]...
+const usage = `usage: npm start -- [--port 0…65535] [--around PLACE | --data FOLDER]
+                       [--keep FOLDER] [--allow-host NAME]...
 
   --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
+  --around PLACE cover another place than the demo's city, by a model, nobody was counted: a name, a box
+                 (west,south,east,north), or a .geojson file with polygons
   --data FOLDER  import this folder instead of the demo data
   --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
   --allow-host NAME
@@ -161,13 +176,18 @@ try {
   // This program is not a Lambda function, even if the shell runs in one.
   delete process.env.AWS_LAMBDA_RUNTIME_API;
   refuseMalformedConfiguration(environment);
-  // Checked before the build, which takes seconds.
-  if (wanted.data !== undefined) requireDataFolder(wanted.data);
-  await requireFreePort(wanted.port);
   const { keep, data } = wanted;
-  const kept = keep === undefined ? undefined : await openKeptState(keep, data, environment);
+  // Checked before the build, which takes seconds.
+  if (data !== undefined) requireDataFolder(data);
+  if (data !== undefined && wanted.around !== undefined) {
+    throw new Error("--around covers the demo's data, and --data imports others: leave out one of them");
+  }
+  await requireFreePort(wanted.port);
+  const around =
+    wanted.around === undefined ? undefined : await (await import("./around.ts")).aroundOf(wanted.around);
+  const kept = keep === undefined ? undefined : await openKeptState(keep, around?.name ?? data, environment);
   const making = makeAssembly(environment.TOKEN_ENDPOINT);
-  const [made, service] = await Promise.all([making, serve(making, wanted, kept, environment)]);
+  const [made, service] = await Promise.all([making, serve(making, wanted, around, kept, environment)]);
   await stop;
   await service.close();
   await kept?.close();

