@@ -9,5 +9,8 @@ export const demoLogin = isLocal
   ? { emailaddress: "app@example.com", password: "correct horse battery staple" }
   : undefined;
 
+/** How one covers other ground, as a sentence; nothing elsewhere. */
+export const otherGround = isLocal ? "npm start -- --around PLACE covers another place, by a model." : "";
+
 /** A sink that takes every delivery; undefined elsewhere. */
 export const demoSink = isLocal ? apiUrl(acceptingSinkPath.slice(1)) : undefined;

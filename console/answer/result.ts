@@ -2,6 +2,7 @@
 
 import { Asking } from "../asking.ts";
 import { copyLink } from "../copy.ts";
+import { otherGround } from "../demo.ts";
 import { html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
 import { loadPart } from "../lazy.ts";
@@ -27,7 +28,8 @@ interface Result {
 /** Notes on an answer, by its status. */
 const notes: Readonly<Record<string, string>> = {
   PART_OF_AREA_NOT_SUPPORTED: "Part of the area is not covered: its cells have no data.",
-  AREA_NOT_SUPPORTED: "Nothing of this area is covered. Choose another one, or an example.",
+  AREA_NOT_SUPPORTED:
+    `Nothing of this area is covered. Choose another one, or an example. ${otherGround}`.trim(),
 };
 
 interface ResultOptions {

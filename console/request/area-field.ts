@@ -1,4 +1,5 @@
 /** The field for the areas: an example, areas drawn on the map, or areas as people have them. */
+import { otherGround } from "../demo.ts";
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
 import type { ViewState } from "./address.ts";
@@ -144,6 +145,7 @@ export class AreaField {
         this.#isCovered(others) &&
           html("button", { type: "button", click: swap }, "Swap latitude and longitude"),
         html("button", { type: "button", click: this.#options.onCoverage }, "Show what is covered"),
+        html("span", {}, otherGround),
       ),
     );
     this.#note.scrollIntoView({ block: "nearest" });

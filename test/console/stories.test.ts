@@ -104,6 +104,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByRole("button", { name: "Swap latitude and longitude" }).click();
 
     expect(refusal).toContain("Nothing of this is covered. The former area stays.");
+    expect(refusal).toContain("npm start -- --around PLACE");
     await page.waitForURL(/#area=4\.82,45\.74,4\.83,45\.74,/);
     expectNoProblems(map);
   });
