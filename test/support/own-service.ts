@@ -19,7 +19,7 @@ import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { type Answer, answerOf } from "./client.ts";
-import { runs } from "./sample.ts";
+import { isInBrowser } from "./sample.ts";
 import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 
@@ -60,8 +60,9 @@ export async function startOwnService(
     environment: { ...(isIssuer ? ownIssuer(port) : {}), ...environment },
     configuration: Object.keys(configuration),
     extraEnvironment: { ...busyMachine, ...uncached },
-    // Each thread compiles its function again, which takes longer than the few requests of a sample.
-    maxThreadsOf: () => runs(10, 1),
+    // Each thread compiles its function again. Two ask DynamoDB at the same time; a page, of which some requests are never
+    // read to their end, needs more.
+    maxThreadsOf: () => (isInBrowser ? 10 : 2),
     port,
     ...(hasDemoData ? { beforeListening: importDemo } : {}),
     logs: { write: (chunk) => written.push(Buffer.from(chunk)) },

@@ -26,6 +26,8 @@ export const demoSources = [
   "tools/local/import-data.ts",
   "tools/aws",
   "tools/write-out.ts",
+  "infra/configuration.ts",
+  "infra/variables.ts",
   // They define the format of the saved items.
   "tools/local/demo-tables.ts",
   "tools/local/servers/table-copy.ts",
