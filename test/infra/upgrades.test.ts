@@ -32,7 +32,7 @@ test("CloudFormation can update the stacks of the last release to those of today
 });
 
 // A version without a digest gets that of today; it is written once, and kept as it is.
-test("test/infra/released has a digest of the templates of package.json's version", async () => {
+test("the version in package.json has a digest, with which the templates of the next release are compared", async () => {
   const digest = released.includes(version) ? digestOfVersion(version) : today;
   await expect(digestText(digest)).toMatchFileSnapshot(new URL(`${version}.ndjson`, folder).pathname);
 });

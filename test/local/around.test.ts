@@ -46,7 +46,7 @@ test("--around takes the largest of several places, and lists the others with co
   expect((await aroundOf(box)).name).toBe(box);
 });
 
-test("--around covers a tenth of a degree around a place, also across the antimeridian", () => {
+test("npm start --around NAME covers 0.1° × 0.1° around the place, also across the antimeridian", () => {
   expect(boxAt({ latitude: -1.5, longitude: 36.75 })).toEqual({
     west: 36.7,
     south: -1.55,

@@ -48,7 +48,7 @@ test("an example that is moved to now changes nothing but the dates of times", (
   });
 });
 
-test("the example request moved to the antimeridian keeps its form", () => {
+test("the example request at a place by the antimeridian asks for an area of the same form", () => {
   const areaIn = ({ components }: typeof document) =>
     components.examples["retrievePopulationDensity.request"].value.area.boundary;
   const before = areaIn(document);
