@@ -12,7 +12,7 @@ export default {
         "tools/{local/start,ncs,invoke,bench}.ts",
         "tools/{make-assembly,local/import-data}.ts",
         "test/infra/make-templates.ts",
-        "tools/local/**/*.mjs",
+        "tools/{local/**,demo}/*.mjs",
         "tools/import/density/parse-thread.ts",
         "tools/bench/programs/*.{ts,mjs}",
         "test/generators/{vitest.config,*.check}.ts",

@@ -21,6 +21,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/oauth2/token": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Issue an access token
+         * @description Exchanges an assertion, a JWT that a client has signed with its key, for an access token. With the grant `client_credentials` it is the client's own, 2-legged. With the grant `urn:ietf:params:oauth:grant-type:jwt-bearer` it is a subscriber's, 3-legged: the assertion names the number as its subject, `tel:` and the number. The body is a form. Errors have the members of RFC 6749 too, `error` and `error_description`. Needs no token.
+         */
+        readonly post: operations["issueToken"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/.well-known/openid-configuration": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Metadata of the token issuer
+         * @description Where tokens are issued and how: what exists, and nothing else. Needs no token.
+         */
+        readonly get: operations["publishMetadata"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/qualityondemand/retrieve-qos-profiles": {
         readonly parameters: {
             readonly query?: never;
@@ -2222,6 +2262,23 @@ export interface components {
             };
         };
         /**
+         * @description Unauthorized.
+         *
+         *     - `INVALID_CLIENT`: The client is not authenticated.
+         */
+        readonly INVALID_CLIENT: {
+            headers: {
+                readonly "x-correlator": components["headers"]["RefusedCorrelator"];
+                readonly "x-request-id": components["headers"]["XRequestId"];
+                readonly "cache-control": components["headers"]["NoStore"];
+                readonly "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorInfo"];
+            };
+        };
+        /**
          * @description Forbidden.
          *
          *     - `PERMISSION_DENIED`: The credentials do not permit this operation.
@@ -2475,6 +2532,7 @@ export type ResponseTooManyRequests = components['responses']['TOO_MANY_REQUESTS
 export type ResponseInternal = components['responses']['INTERNAL'];
 export type ResponseUnavailable = components['responses']['UNAVAILABLE'];
 export type ResponseTimeout = components['responses']['TIMEOUT'];
+export type ResponseInvalidClient = components['responses']['INVALID_CLIENT'];
 export type ResponsePermissionDenied = components['responses']['PERMISSION_DENIED'];
 export type ResponseNotFound = components['responses']['NOT_FOUND'];
 export type ResponseNotAcceptable = components['responses']['NOT_ACCEPTABLE'];
@@ -2528,6 +2586,160 @@ export interface operations {
             readonly 400: components["responses"]["INVALID_ARGUMENT"];
             readonly 401: components["responses"]["UNAUTHENTICATED"];
             readonly 429: components["responses"]["TOO_MANY_REQUESTS"];
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly issueToken: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/x-www-form-urlencoded": {
+                    /** @description How the token is granted. */
+                    readonly grant_type: string;
+                    /** @description Scopes and at most one purpose, separated by spaces. */
+                    readonly scope?: string;
+                    /** @description The JWT of a jwt-bearer grant (RFC 7523, section 2.1). */
+                    readonly assertion?: string;
+                    /** @description The client, which its assertion names too. */
+                    readonly client_id?: string;
+                    /** @description What `client_assertion` is. */
+                    readonly client_assertion_type?: string;
+                    /** @description The JWT that authenticates the client (RFC 7523, section 2.2). */
+                    readonly client_assertion?: string;
+                    /** @description Refused: clients have keys, and no secrets. */
+                    readonly client_secret?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The token. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly pragma: "no-cache";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description A JWT to send as a bearer token. */
+                        readonly access_token: string;
+                        /**
+                         * @description How to send it.
+                         * @constant
+                         */
+                        readonly token_type: "Bearer";
+                        /** @description The seconds for which it is valid. */
+                        readonly expires_in: number;
+                        /** @description What was granted. */
+                        readonly scope: string;
+                    };
+                };
+            };
+            /**
+             * @description Bad Request.
+             *
+             *     - `INVALID_ARGUMENT`: The request has an invalid argument.
+             *     - `INVALID_GRANT`: The assertion is invalid, expired or used before, or its subject is unknown.
+             *     - `INVALID_SCOPE`: The scope is missing or malformed, or the client may not have it.
+             *     - `UNAUTHORIZED_CLIENT`: The client may not use this grant.
+             *     - `UNSUPPORTED_GRANT_TYPE`: Unsupported grant type.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 401: components["responses"]["INVALID_CLIENT"];
+            readonly 403: components["responses"]["PERMISSION_DENIED"];
+            /**
+             * @description Too Many Requests.
+             *
+             *     - `QUOTA_EXCEEDED`: The quota of requests is used up.
+             *     - `TOO_MANY_REQUESTS`: Too many requests in a short time.
+             */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["RefusedCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": components["headers"]["NoStore"];
+                    readonly "Retry-After": components["headers"]["RetryAfter"];
+                    readonly "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    readonly "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    readonly "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorInfo"];
+                };
+            };
+            readonly 500: components["responses"]["INTERNAL"];
+            readonly 503: components["responses"]["UNAVAILABLE"];
+            readonly 504: components["responses"]["TIMEOUT"];
+        };
+    };
+    readonly publishMetadata: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
+                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The metadata. */
+            readonly 200: {
+                headers: {
+                    readonly "x-correlator": components["headers"]["XCorrelator"];
+                    readonly "x-request-id": components["headers"]["XRequestId"];
+                    readonly "cache-control": "public, max-age=300";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description The `iss` of the tokens. */
+                        readonly issuer: string;
+                        /** @description Where tokens are issued. */
+                        readonly token_endpoint: string;
+                        /** @description The keys that verify the tokens. */
+                        readonly jwks_uri: string;
+                        /** @description The scopes of the API. */
+                        readonly scopes_supported: readonly string[];
+                        /** @description None: there is no authorization endpoint. */
+                        readonly response_types_supported: readonly string[];
+                        /** @description How tokens are granted. */
+                        readonly grant_types_supported: readonly string[];
+                        /** @description How clients are authenticated. */
+                        readonly token_endpoint_auth_methods_supported: readonly string[];
+                        /** @description How assertions are signed. */
+                        readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["INVALID_ARGUMENT"];
             readonly 500: components["responses"]["INTERNAL"];
             readonly 503: components["responses"]["UNAVAILABLE"];
             readonly 504: components["responses"]["TIMEOUT"];

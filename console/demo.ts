@@ -9,6 +9,11 @@ export const demoLogin = isLocal
   ? { emailaddress: "app@example.com", password: "correct horse battery staple" }
   : undefined;
 
+/** A login of the demo data that is linked to a subscription; undefined elsewhere. */
+export const subscriberLogin = isLocal
+  ? { emailaddress: "ada@example.com", password: "subscriber one pass" }
+  : undefined;
+
 /** How one covers other ground, as a sentence; nothing elsewhere. */
 export const otherGround = isLocal ? "npm start -- --around PLACE covers another place, by a model." : "";
 

@@ -32,8 +32,11 @@ export const endpoints = areas.flatMap((area): readonly ListedArea["endpoints"][
 /** The id of an endpoint. */
 export type EndpointId = (typeof endpoints)[number]["id"];
 
-/** Areas of protocols whose clients know them: they are no part of the API, and its document leaves them out. */
+/** Areas of protocols, which a stage has where it is set so. */
 const protocolAreas = [oauth2Area] as const;
+
+/** What the OpenAPI document describes: a stage without a protocol leaves it out when it serves the document. */
+export const documentedAreas = [profileArea, ...protocolAreas, ...areas.slice(1)];
 
 /** Every endpoint of a protocol. */
 export const protocolEndpoints = protocolAreas.flatMap(({ endpoints }) => endpoints);

@@ -37,8 +37,8 @@ interface Callback {
 interface Release {
   /** Its API and version, such as `qos-profiles 1.1.0`. */
   readonly name: string;
-  /** What differs, in sentences for the OpenAPI document. */
-  readonly differences: string;
+  /** What differs from the specification, in sentences for the documents; nothing if absent. */
+  readonly differences?: string;
   /** Replaces the operation's own schema; parses to the same. Its `x-camara-release` is the name. */
   readonly body?: z.ZodMiniType;
   /** Replace the operation's own schemas; they take the same. */

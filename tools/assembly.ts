@@ -27,6 +27,7 @@ export const assemblySources = [
   "tools/console",
   "tools/import/density/drawn-city.ts",
   "tools/demo/density-model.json",
+  "tools/demo/subscriber-token.mjs",
   "tools/make-assembly.ts",
   ...installed,
   "tsconfig.json",

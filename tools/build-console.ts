@@ -15,6 +15,7 @@ import { places } from "./console/places.ts";
 
 const require = createRequire(import.meta.url);
 const sources = fileURLToPath(new URL("../console/", import.meta.url));
+const program = new URL("demo/subscriber-token.mjs", import.meta.url);
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -105,7 +106,10 @@ async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string
     target: ["es2022", "safari16"],
     legalComments: "none",
     logLevel: "warning",
-    define: { assetNames: JSON.stringify(names) },
+    define: {
+      assetNames: JSON.stringify(names),
+      tokenProgram: JSON.stringify(await readFile(program, "utf8")),
+    },
     plugins: [mapPlugin(map)],
   });
   const assets = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));

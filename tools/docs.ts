@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
-import { areas, endpoints } from "../functions/areas.ts";
+import { areas, documentedAreas, endpoints } from "../functions/areas.ts";
 import { sandboxTable } from "../functions/openapi/sandbox.ts";
 import { maxSmallBytes } from "../functions/population-density/query/bytes.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -16,7 +16,7 @@ import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { costBySettings, costTable } from "./docs/cost-table.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
-import { endpointTable } from "./docs/endpoint-table.ts";
+import { endpointTable, releaseTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
 import { largeAnswersTable } from "./docs/large-answers-table.ts";
 import { llmsText } from "./docs/llms-text.ts";
@@ -38,16 +38,20 @@ interface GeneratedFile {
   readonly textAfter: (before: string | undefined) => string | Promise<string>;
 }
 
-const canonical = canonicalDocument(areas, packageJson.version);
+const canonical = canonicalDocument(documentedAreas, packageJson.version);
 
 const files: readonly GeneratedFile[] = [
   {
     path: inProject("docs/openapi.json"),
-    textAfter: () => `${JSON.stringify(openApiDocument(areas, packageJson.version), null, 2)}\n`,
+    textAfter: () => `${JSON.stringify(openApiDocument(documentedAreas, packageJson.version), null, 2)}\n`,
   },
   {
     path: inProject("docs/llms.txt"),
-    textAfter: async () => llmsText(canonical, await readFile(inProject("docs/quickstart.md"), "utf8")),
+    textAfter: async () => {
+      // A text for every stage, with a token endpoint or without.
+      const document = canonicalDocument(areas, packageJson.version);
+      return llmsText(document, await readFile(inProject("docs/quickstart.md"), "utf8"));
+    },
   },
   { path: inProject("client/schema.d.ts"), textAfter: () => schemaTypes(canonical) },
   { path: inProject("client/is-delivery.ts"), textAfter: () => deliveryCheck(canonical) },
@@ -55,7 +59,8 @@ const files: readonly GeneratedFile[] = [
     path: inProject("docs/behaviour.md"),
     textAfter: (before = "") => {
       const withEndpoints = withGeneratedPart(before, "endpoints", endpointTable(endpoints));
-      return withGeneratedPart(withEndpoints, "codes never answered", neverAnsweredTable());
+      const withReleases = withGeneratedPart(withEndpoints, "releases", releaseTable(endpoints));
+      return withGeneratedPart(withReleases, "codes never answered", neverAnsweredTable());
     },
   },
   {

@@ -61,6 +61,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly security: readonly object[];
+  /** Further paths, with what differs there. */
+  readonly "x-aliases"?: Readonly<Record<string, string>>;
   readonly parameters?: readonly OrReference<Parameter>[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, OrReference<ApiResponse>>>;

@@ -1,4 +1,5 @@
 /** The sections before the operations: what one can do here, how to log in, and what errors look like. */
+import { subscriberLogin } from "../demo.ts";
 import { html } from "../dom.ts";
 import { apiUrl } from "../http.ts";
 import { askForLogin } from "../login-dialog.ts";
@@ -11,6 +12,7 @@ import { exampleCard, textOf } from "./example-card.ts";
 import { prose } from "./prose.ts";
 import { bodyView, headerList, parameterList } from "./schema-view.ts";
 import { addressOf, titled } from "./titled.ts";
+import { tokenCard } from "./token-program.ts";
 
 /** A section, with how the index calls it. */
 export interface OpeningSection {
@@ -65,7 +67,10 @@ function firstRequest(document: ApiDocument, groups: readonly Group[]): readonly
   const draft = drafts.find(({ endpoint, isPublic }) => endpoint.method === "GET" && !isPublic);
   if (draft === undefined) return [];
   const card = codeCard("A first request", html("span", {}, "A first request"));
-  onLoginChange((login) => card.show(languages.curl(snippetOf(draft, login?.token)), login?.token));
+  onLoginChange((login) => {
+    const request = languages.curl(snippetOf(draft, login?.token));
+    card.show(login === undefined ? `${loginProgram(document)}\n${request}` : request, login?.token);
+  });
   return [card.element, exampleCard(document, draft.endpoint.operation)];
 }
 
@@ -89,7 +94,9 @@ function logInSection(document: ApiDocument): HTMLElement {
           ]),
     );
   });
-  const scheme = document.components.securitySchemes?.bearer as { readonly description?: string } | undefined;
+  const { bearer, openId } = (document.components.securitySchemes ?? {}) as Readonly<
+    Record<string, { readonly description?: string } | undefined>
+  >;
   return section(
     "get-started",
     [
@@ -104,10 +111,39 @@ function logInSection(document: ApiDocument): HTMLElement {
         ".",
       ),
       state,
-      ...prose(scheme?.description ?? ""),
+      html("h3", { class: "part" }, "2-legged and 3-legged tokens"),
+      ...prose(bearer?.description ?? ""),
+      ...(subscriberLogin === undefined
+        ? []
+        : [
+            html(
+              "p",
+              {},
+              "In the demo, the login of ",
+              html("code", {}, subscriberLogin.emailaddress),
+              " with the password ",
+              html("code", {}, subscriberLogin.password),
+              " gives a 3-legged token.",
+            ),
+          ]),
+      ...(openId === undefined ? [] : keyParagraphs(openId.description ?? "")),
     ],
-    [card.element],
+    [card.element, ...(openId === undefined ? [] : [tokenCard("A 3-legged token for a phone number")])],
   );
+}
+
+/** How a client that has a key gets its tokens, where the stage issues them. */
+function keyParagraphs(description: string): readonly (Node | string)[] {
+  return [
+    html("h3", { class: "part" }, "With a key"),
+    ...prose(description),
+    html(
+      "p",
+      {},
+      "The program in JavaScript does it with the key of the demo's client, in a checkout of the service. Keys " +
+        "stay with their owners: this page takes none. It takes the token, in its login, to send requests with it.",
+    ),
+  ];
 }
 
 /** A shell program that keeps a token in TOKEN, with the login of the document's example. */

@@ -16,6 +16,7 @@ import { prose } from "./prose.ts";
 import { requestCard, type SharedChoices } from "./request-card.ts";
 import { bodyView, headerList, parameterList } from "./schema-view.ts";
 import { titled } from "./titled.ts";
+import { tokenCard } from "./token-program.ts";
 
 /** Creates the section of an operation. */
 export function operationView(
@@ -33,6 +34,7 @@ export function operationView(
       { class: "about" },
       titled("h3", operationId, summary),
       html("p", { class: "address" }, methodBadge(method), html("code", {}, path)),
+      ...aliasViews(operation),
       ...prose(description),
       ...requestParts(document, endpoint),
       html("h4", {}, "Responses"),
@@ -42,9 +44,20 @@ export function operationView(
     html(
       "div",
       { class: "samples" },
-      requestCard(document, endpoint, choices),
+      isForm(operation) ? tokenCard(`Program: ${summary}`) : requestCard(document, endpoint, choices),
       exampleCard(document, operation),
     ),
+  );
+}
+
+/** Whether the body is a form, as at the token endpoint alone: what is in it has to be signed, in a program. */
+function isForm({ requestBody }: Operation): boolean {
+  return requestBody !== undefined && !("application/json" in requestBody.content);
+}
+
+function aliasViews({ "x-aliases": aliases = {} }: Operation): readonly HTMLElement[] {
+  return Object.entries(aliases).map(([path, differences]) =>
+    html("p", { class: "alias" }, "Also at ", html("code", {}, path), ". ", ...inlineProse(differences)),
   );
 }
 
@@ -55,7 +68,7 @@ function requestParts(document: ApiDocument, endpoint: Endpoint): readonly (Node
     const inPlace = parameters.filter((parameter) => parameter.in === place);
     return inPlace.length === 0 ? [] : [html("h4", {}, title), parameterList(document, inPlace)];
   };
-  const body = endpoint.operation.requestBody?.content["application/json"];
+  const [body] = Object.values(endpoint.operation.requestBody?.content ?? {});
   return [
     ...listed("path", "Path parameters"),
     ...listed("query", "Query parameters"),

@@ -47,8 +47,8 @@ const errors = [
 const release = {
   name: "device-identifier 0.3.0",
   differences:
-    "Identifiers of different devices are not refused: the first supported one is used alone, so that nobody learns " +
-    "which identifiers belong together.",
+    "Identifiers of different devices are no error: the first supported one is used alone, and the others are not " +
+    "looked up, so that nobody learns which belong together.",
 } as const;
 
 /** `POST /deviceidentifier/retrieve-identifier` (specification 4.6). */

@@ -19,6 +19,7 @@ export const checkNumberRecycling = endpoint({
   method: "POST",
   path: "/numberrecycling/check",
   aliases: ["/number-recycling/v0.2/check"],
+  release: { name: "number-recycling 0.2.0" },
   scope: "number-recycling:check",
   body: z
     .object({

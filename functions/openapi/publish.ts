@@ -5,39 +5,34 @@ import { EXAMPLES_AT } from "../../shared/variables/examples-at.ts";
 import { SANDBOX } from "../../shared/variables/sandbox.ts";
 import { TOKEN_ENDPOINT } from "../../shared/variables/token-endpoint.ts";
 import { TOKEN_ISSUER } from "../../shared/variables/token-issuer.ts";
-import { withClientScheme, withoutClientScheme } from "./client-scheme.ts";
 import { publishDocument } from "./contract.ts";
-import { type ServedDocument, servedDocument } from "./document.ts";
+import { type ServedDocument, servedDocument, withoutUnused } from "./document.ts";
 import { withPointsAround, withTimesAbout } from "./example-times.ts";
 import { withSandbox } from "./sandbox.ts";
+import { withoutTokenEndpoint, withTokenEndpoint } from "./token-endpoint.ts";
 
 /** Serves the OpenAPI document, with the address that was asked as its first server. */
 export const handler = serve(publishDocument, async ({ address, query, now, reply }) => {
   let document: ServedDocument = await servedDocument();
   if (query.aliases === "false") document = withoutAliases(document);
-  document = withTimesAbout(now, document);
+  document =
+    setting(TOKEN_ENDPOINT) === "on"
+      ? withTokenEndpoint(document, below(setting(TOKEN_ISSUER), discoveryPath))
+      : withoutTokenEndpoint(document);
+  document = withTimesAbout(now, withoutUnused(document));
   const [latitude, longitude] = setting(EXAMPLES_AT);
   if (latitude !== undefined && longitude !== undefined) {
     document = withPointsAround(latitude, longitude, document);
   }
-  document =
-    setting(TOKEN_ENDPOINT) === "on"
-      ? withClientScheme(document, below(setting(TOKEN_ISSUER), discoveryPath))
-      : withoutClientScheme(document);
   if (setting(SANDBOX) === "on") document = withSandbox(document);
   return reply(200, withFirstServer(document, address));
 });
 
-/** Without the aliases and the schemas of their releases. */
 function withoutAliases(document: ServedDocument): ServedDocument {
   const paths = Object.entries(document.paths).filter(
     ([, item]) => !JSON.stringify(item).includes('"x-alias-of"'),
   );
-  const schemas = Object.entries(document.components.schemas).filter(
-    ([, schema]) => !("x-camara-release" in schema),
-  );
-  const components = { ...document.components, schemas: Object.fromEntries(schemas) };
-  return { ...document, paths: Object.fromEntries(paths), components };
+  return { ...document, paths: Object.fromEntries(paths) };
 }
 
 /** With the address that was asked, where the event says which, as the first server. */

@@ -209,7 +209,8 @@ export const retrievePopulationDensity = endpoint({
   aliases: ["/population-density-data/v0.3/retrieve"],
   release: {
     name: release,
-    differences: "A `sinkCredential` must have `accessToken`, `accessTokenExpiresUtc` and `accessTokenType`.",
+    differences:
+      "A `sinkCredential` without `accessToken`, `accessTokenExpiresUtc` or `accessTokenType` is 400 `INVALID_ARGUMENT`.",
     body: releasedRetrieval,
   },
   scope: "population-density-data:read",

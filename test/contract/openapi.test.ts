@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { areas, endpoints } from "../../functions/areas.ts";
+import { documentedAreas } from "../../functions/areas.ts";
 import { profileArea } from "../../functions/profile/area.ts";
 import { authenticate } from "../../functions/profile/contract.ts";
 import packageJson from "../../package.json" with { type: "json" };
+import type { ServiceArea } from "../../shared/area.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { errorRow } from "../../shared/errors.ts";
 import { canonicalDocument, openApiDocument } from "../../tools/docs/openapi.ts";
@@ -11,7 +12,8 @@ import { documentedOperations, partAt, pointerName } from "../support/document.t
 
 // `npm run docs -- --check` holds that `docs/openapi.json` is the document that is made of the declarations.
 
-const declarations: readonly Endpoint[] = endpoints;
+const areas: readonly ServiceArea[] = documentedAreas;
+const declarations = areas.flatMap(({ endpoints }) => endpoints);
 const document = openApiDocument(areas, packageJson.version);
 const addressed = declarations.flatMap((endpoint) =>
   pathsOf(endpoint).map((path) => [endpoint.method, path, endpoint] as const),
@@ -35,6 +37,23 @@ test("the OpenAPI document without aliases differs in nothing else", () => {
 test("the OpenAPI document has every path and alias, and no other", () => {
   const addresses = documentedOperations.map(({ method, path }) => `${method} ${path}`);
   expect(addresses.sort()).toEqual(addressed.map(([method, path]) => `${method} ${path}`).sort());
+});
+
+test("the OpenAPI document says at each operation where its alias is, and what CAMARA's release answers differently", () => {
+  const aliasesOf = (path: string) => partAt(`#/paths/${pointerName(path)}/post/x-aliases`)?.value;
+
+  expect(aliasesOf("/deviceidentifier/retrieve-identifier")).toEqual({
+    "/device-identifier/v0.3/retrieve-identifier": expect.stringMatching(
+      /^The answers are those of CAMARA's device-identifier 0\.3\.0\. Identifiers of different devices are no error/,
+    ),
+  });
+  expect(aliasesOf("/numberrecycling/check")).toEqual({
+    "/number-recycling/v0.2/check":
+      "The answers are those of CAMARA's number-recycling 0.2.0. Nothing differs.",
+  });
+  expect(aliasesOf("/populationdensitydata/summary")).toEqual({
+    "/population-density-data/v0.3/summary": "The answers are the same.",
+  });
 });
 
 test("the OpenAPI document gives every component schema a name of its own", () => {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
+import { protocolEndpoints } from "../../functions/areas.ts";
+import { pathsOf } from "../../shared/endpoint.ts";
 import { call } from "../support/client.ts";
 import { sharedService } from "../support/service.ts";
 
@@ -29,7 +31,7 @@ test("GET /.well-known/api-catalog is answered without a token with a linkset of
   expect(catalog.safeParse(body).error).toBeUndefined();
 });
 
-test("the catalogue names each API once, and every operation but the documents belongs to one", async () => {
+test("the catalogue names each API once, and every operation but documents and those of OAuth 2 belongs to one", async () => {
   const [itself, ...apis] = catalog.parse((await call(path)).body).linkset;
   const address = sharedService.url;
 
@@ -38,10 +40,11 @@ test("the catalogue names each API once, and every operation but the documents b
   expect(new Set(bases).size).toBe(bases.length);
   expect(apis.map(({ anchor }) => anchor)).toEqual(bases);
   const documents = ["/openapi.json", path, "/.well-known/jwks.json"];
+  const protocol = protocolEndpoints.flatMap(pathsOf);
   const outside = Object.keys(onDisk.paths).filter(
     (one) => !bases.some((base) => `${address}${one}`.startsWith(`${base}/`)),
   );
-  expect(outside.sort()).toEqual(documents.sort());
+  expect(outside.sort()).toEqual([...documents, ...protocol].sort());
 });
 
 test("the catalogue links each API to its documents, and the OpenAPI document answers 200", async () => {

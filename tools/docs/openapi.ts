@@ -9,7 +9,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import { clientScheme } from "../../functions/openapi/client-scheme.ts";
+import { issueToken } from "../../functions/oauth2/contract.ts";
+import { clientScheme } from "../../functions/openapi/token-endpoint.ts";
 import type { ServiceArea } from "../../shared/area.ts";
 import { type Endpoint, endpointAt, pathsOf } from "../../shared/endpoint.ts";
 import { correlatorHeader } from "../../shared/http/correlator.ts";
@@ -42,7 +43,11 @@ const localAddress = "http://127.0.0.1:3000";
  * document, member by member.
  * @throws {Error} when a body has no example.
  */
-export function openApiDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
+export function openApiDocument(
+  areas: readonly ServiceArea[],
+  version: string,
+  { hasAliases = true } = {},
+): oas31.OpenAPIObject {
   const endpoints = areas.flatMap((area) => area.endpoints);
   const document = createDocument(
     {
@@ -66,7 +71,7 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
       ],
       // Titles have a member of their own: generators of clients name classes after tags.
       tags: areas.map(({ name, title, about }) => ({ name, description: about, "x-displayName": title })),
-      paths: pathItems(areas),
+      paths: pathItems(areas, hasAliases),
       components: {
         schemas: { ErrorInfo: errorBody, XCorrelator: correlator },
         parameters: {
@@ -100,8 +105,9 @@ export function openApiDocument(areas: readonly ServiceArea[], version: string):
             type: "openIdConnect",
             openIdConnectUrl: below(localAddress, discoveryPath),
             description:
-              "How a client that has a key gets a `bearer` token: the metadata names the grants and how the client is " +
-              "authenticated. Only where the stage has a token endpoint.",
+              `A client that has a key gets a \`bearer\` token at \`${issueToken.path}\` by a JWT that it signs: with ` +
+              "`client_credentials` a 2-legged token of its own, and with JWT bearer, `tel:` and a phone number as the " +
+              "subject, a 3-legged one of that number's subscription. The metadata names the rest.",
           },
           ...sinkToken(endpoints),
         },
@@ -129,11 +135,7 @@ function exemplifyParameters({ paths = {}, components }: oas31.OpenAPIObject): v
 
 /** The document of some areas with the specification's paths alone. */
 export function canonicalDocument(areas: readonly ServiceArea[], version: string): oas31.OpenAPIObject {
-  const withoutAliases = areas.map((area) => ({
-    ...area,
-    endpoints: area.endpoints.map((endpoint) => ({ ...endpoint, aliases: [] })),
-  }));
-  return openApiDocument(withoutAliases, version);
+  return openApiDocument(areas, version, { hasAliases: false });
 }
 
 /** The operationId of an endpoint's path: the declared one, and for aliases one derived from it. */
@@ -152,19 +154,24 @@ const openObject: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
 function tokenDescription(areas: readonly ServiceArea[]): string {
   const scopes = areas.flatMap((area) => Object.entries(area.scopes));
   const permissions = scopes.map(([scope, permits]) => `- \`${scope}\`: ${permits}`);
-  const token =
-    "An access token. Each operation names the scope it needs. Proof of possession is not supported: a token that is " +
-    "bound to a key (`cnf`: DPoP, mutual TLS) is refused.";
-  return [token, "", ...permissions].join("\n");
+  const kinds =
+    "An access token, of one of two kinds. A 2-legged token is an application's own: its requests name the device or " +
+    "the number that they are about. A 3-legged token is tied to one subscription: its requests name none, and one that " +
+    "does is refused with 422 `UNNECESSARY_IDENTIFIER`. A login gives a 3-legged token where its profile is linked to a " +
+    "subscription, and otherwise a 2-legged one.";
+  const needed =
+    "Each operation names the scope it needs. Proof of possession is not supported: a token that is bound to a key " +
+    "(`cnf`: DPoP, mutual TLS) is refused.";
+  return [kinds, "", needed, "", ...permissions].join("\n");
 }
 
-function pathItems(areas: readonly ServiceArea[]): ZodOpenApiPathsObject {
+function pathItems(areas: readonly ServiceArea[], hasAliases: boolean): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   const callbacksAt = callbacksOf(areas.flatMap((area) => area.endpoints));
   for (const area of areas) {
     for (const endpoint of area.endpoints) {
       const callbacks = callbacksAt(endpoint);
-      for (const [index, path] of pathsOf(endpoint).entries()) {
+      for (const [index, path] of (hasAliases ? pathsOf(endpoint) : [endpoint.path]).entries()) {
         const described = operation(area, endpointAt(endpoint, path), index, callbacks);
         paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described };
       }
@@ -179,7 +186,7 @@ function operation(
   pathIndex: number,
   callbacks: ZodOpenApiCallbacksObject | undefined,
 ): ZodOpenApiOperationObject {
-  const { summary, scope, parameters, query, requestHeaders, body, release } = endpoint;
+  const { summary, scope, parameters, query, requestHeaders, body, release, oauth2 } = endpoint;
   return {
     operationId: operationIdOf(endpoint, pathIndex),
     tags: [area.name],
@@ -188,7 +195,7 @@ function operation(
     // A linter accepts no scopes in the requirement of `bearer`.
     security: scope === null ? [] : [{ bearer: [] }, { [clientScheme]: [scope] }],
     ...(scope === null ? {} : { "x-required-scopes": [scope] }),
-    ...(pathIndex === 0 ? {} : { "x-alias-of": endpoint.operationId }),
+    ...(pathIndex === 0 ? aliasesOf(endpoint) : { "x-alias-of": endpoint.operationId }),
     ...(pathIndex === 0 || release === undefined ? {} : { "x-camara-release": release.name }),
     requestParams: {
       ...(parameters === undefined ? {} : { path: z.object(parameters) }),
@@ -205,7 +212,10 @@ function operation(
           requestBody: {
             required: true,
             content: {
-              "application/json": { schema: body, examples: referencesTo(requestExamples(endpoint)) },
+              [oauth2 ? "application/x-www-form-urlencoded" : "application/json"]: {
+                schema: body,
+                examples: referencesTo(requestExamples(endpoint)),
+              },
             },
           },
         }),
@@ -215,15 +225,26 @@ function operation(
 }
 
 function operationDescription(endpoint: Endpoint, pathIndex: number): string {
-  const { description, scope, method, path, release } = endpoint;
-  const same = `The same operation as \`${method} ${path}\`, under another address`;
-  const differently =
-    release === undefined ? "" : ` It answers as CAMARA's ${release.name}. ${release.differences}`;
+  const { description, scope, method, path } = endpoint;
+  const same = `The same operation as \`${method} ${path}\`, under another address.`;
   return [
     description,
     ...(scope === null ? [] : [`Needs the scope \`${scope}\`.`]),
-    ...(pathIndex === 0 ? [] : [`${same}.${differently}`]),
+    ...(pathIndex === 0 ? [] : [`${same} ${answersOfAlias(endpoint)}`]),
   ].join("\n\n");
+}
+
+/** What an operation answers at each of its further paths, for readers of a document that leaves these out. */
+function aliasesOf(endpoint: Endpoint) {
+  const { aliases } = endpoint;
+  if (aliases.length === 0) return {};
+  return { "x-aliases": Object.fromEntries(aliases.map((path) => [path, answersOfAlias(endpoint)])) };
+}
+
+function answersOfAlias({ release }: Endpoint): string {
+  if (release === undefined) return "The answers are the same.";
+  const { name, differences = "Nothing differs." } = release;
+  return `The answers are those of CAMARA's ${name}. ${differences}`;
 }
 
 function successResponses(area: ServiceArea, endpoint: Endpoint): ZodOpenApiResponsesObject {
