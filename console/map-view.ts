@@ -1,6 +1,7 @@
 /** The map view: the panel with the form, and the answer on the map. */
 import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { AnswerView } from "./answer/answer-view.ts";
+import { sizesOf } from "./answer/cell-sizes.ts";
 import type { Densities } from "./answer/densities.ts";
 import type { ScaleName } from "./answer/legend.ts";
 import { resultPanel } from "./answer/result.ts";
@@ -11,6 +12,7 @@ import { announce, element, html, linksTo } from "./dom.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
+import { boxOfCells } from "./map/geojson.ts";
 import { savePicture } from "./map/picture.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
@@ -41,6 +43,9 @@ import { webhookSecrets } from "./webhook-secrets.ts";
 const askedForByItself = 12_000;
 const requestsByItself = 2;
 const pauseMilliseconds = 900;
+
+/** That of an area which cannot be asked for yet: its cells are not larger than it is. */
+const finestPrecision = 12;
 
 /** How long the ground and its places wait for the first answer: what is asked for first is drawn first. */
 const groundWaitMilliseconds = 1_500;
@@ -86,6 +91,8 @@ class MapView {
   /** The scale on view; undefined before the first answer. */
   #scale: ScaleName | undefined;
   #pause: ReturnType<typeof setTimeout> | undefined;
+  /** The areas and the precision whose cells the map has moved to, as in an address. */
+  #movedTo: string | undefined;
 
   constructor(map: DensityMap) {
     this.#map = map;
@@ -244,7 +251,14 @@ class MapView {
 
   #showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void {
     this.#map.showAreas(areas, outlines);
-    this.#map.moveTo(areas);
+    this.#moveToCells(areas, this.#form?.form.query()?.precision ?? finestPrecision);
+  }
+
+  /** Moves to all cells that areas touch: coarse ones reach far beyond them. */
+  #moveToCells(areas: readonly Area[], precision: number): void {
+    const box = boxOfCells(areas, precision);
+    this.#movedTo = writeAddress({ areas, precision });
+    if (box !== undefined) this.#map.moveToBox(box);
   }
 
   /**
@@ -336,18 +350,31 @@ class MapView {
     const onPicture = () => savePicture(this.#map.library, sources);
     const quality = qualityIn(query, capabilities.forecastQuality);
     const requests = requestsOf(query);
-    const result = resultPanel({ densities, requests, threshold, quality, onCell, onPicture, onCoverage });
+    const sizes = sizesOf(densities.geohashes, query.areas);
+    const result = resultPanel({
+      densities,
+      sizes,
+      requests,
+      threshold,
+      quality,
+      onCell,
+      onPicture,
+      onCoverage,
+    });
     this.#form?.result.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
       announce(result.note);
       return;
     }
+    const { areas, precision } = query;
+    if (this.#movedTo !== writeAddress({ areas, precision })) this.#moveToCells(areas, precision);
     const { hours } = densities;
     const replace = () => replaceAddress(this.#stateOf(query), { scale: this.#scaleOf(query) });
     const shown = new AnswerView({
       map: this.#map,
       densities,
+      sizes,
       threshold,
       hour: Math.max(
         0,

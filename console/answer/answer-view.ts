@@ -5,6 +5,7 @@ import type { DensityMap } from "../map/density-map.ts";
 import { percent, whole } from "../numbers.ts";
 import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { placeCell, showCell } from "./cell-card.ts";
+import type { CellSizes } from "./cell-sizes.ts";
 import { cellArea } from "./cells.ts";
 import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
 import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
@@ -14,6 +15,7 @@ import { Timeline } from "./timeline.ts";
 interface AnswerOptions {
   readonly map: DensityMap;
   readonly densities: Densities;
+  readonly sizes: CellSizes;
   /** Smaller counts are not published. */
   readonly threshold: number;
   /** The hour that is shown first. */
@@ -49,7 +51,7 @@ export class AnswerView {
   #selected: number | undefined;
 
   constructor(options: AnswerOptions) {
-    const { map, densities } = options;
+    const { map, densities, sizes } = options;
     this.#options = options;
     this.#name = options.scale;
     const published = densities.hours.flatMap(({ values }) => values.flatMap(({ density }) => density ?? []));
@@ -58,6 +60,7 @@ export class AnswerView {
     this.showLegend();
     this.#timeline = new Timeline({
       densities,
+      sizes,
       initial: options.hour,
       onHour: (hour) => this.#showHour(hour),
       onPlaying: (isPlaying) => {

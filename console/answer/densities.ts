@@ -89,6 +89,22 @@ export function parseDensities(answers: readonly DensityAnswer[], week: TypicalW
   };
 }
 
+/** How many more people cells have than in another hour: of those only that are published in both. */
+export function changeFrom(
+  base: Hour,
+  { values }: Hour,
+  areas: readonly number[],
+): { readonly people: number; readonly cells: number } {
+  let [people, cells] = [0, 0];
+  for (const [index, { density }] of values.entries()) {
+    const before = base.values[index]?.density;
+    if (density === undefined || before === undefined) continue;
+    people += (density - before) * (areas[index] ?? 0);
+    cells++;
+  }
+  return { people, cells };
+}
+
 /** The status of several areas together. */
 export function combinedStatus(ofAreas: readonly string[]): string {
   const [status = "", ...others] = new Set(ofAreas);

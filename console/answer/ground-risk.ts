@@ -7,8 +7,8 @@ import { html } from "../dom.ts";
 import { percent, squareKilometres, whole } from "../numbers.ts";
 import { panel } from "../panel.ts";
 import { hourLabel } from "../time.ts";
-import { cellArea } from "./cells.ts";
-import type { Densities, Hour } from "./densities.ts";
+import { type CellSizes, cellsText } from "./cell-sizes.ts";
+import type { Hour } from "./densities.ts";
 import { whileOpen } from "./while-open.ts";
 
 interface GroundRisk {
@@ -27,18 +27,15 @@ const labels: Readonly<Record<GroundRiskClass, string>> = {
   NO_DATA: "No data",
 };
 
-/**
- * Creates the table of the area in each population band of SORA 2.5 in an hour.
- */
-export function groundRisk({ geohashes }: Densities): GroundRisk {
-  const areas = geohashes.map(cellArea);
+/** Creates the table of the cells in each population band of SORA 2.5 in an hour, with their ground. */
+export function groundRisk({ whole: areas }: CellSizes): GroundRisk {
   const rows = html("tbody");
   const head = html(
     "tr",
     {},
     html("th", { scope: "col" }, "People per km²"),
     html("th", { scope: "col", class: "number" }, "Cells"),
-    html("th", { scope: "col", class: "number" }, "Area"),
+    html("th", { scope: "col", class: "number" }, "Ground"),
   );
   const element = panel(
     "Ground risk",
@@ -46,7 +43,8 @@ export function groundRisk({ geohashes }: Densities): GroundRisk {
     html(
       "p",
       { class: "note" },
-      "Area in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown.",
+      "Cells in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown. Their ground " +
+        "is that of whole cells, also beyond the area.",
     ),
     html("table", {}, html("thead", {}, head), rows),
   );
@@ -54,8 +52,8 @@ export function groundRisk({ geohashes }: Densities): GroundRisk {
 }
 
 /** What the densities of an hour mean for a flight, in a sentence. */
-export function riskText({ values }: Hour, areas: readonly number[]): string {
-  const classes = classesOf(values, areas).list();
+export function riskText(hour: Pick<Hour, "counts" | "values">, sizes: CellSizes): string {
+  const classes = classesOf(hour.values, sizes.whole).list();
   const bands = classes.filter(
     ({ class: name, cells }) => cells > 0 && name !== "LOW_DENSITY" && name !== "NO_DATA",
   );
@@ -63,7 +61,10 @@ export function riskText({ values }: Hour, areas: readonly number[]): string {
   if (highest === undefined) return "";
   const area = bands.reduce((sum, { areaKm2 }) => sum + areaKm2, 0);
   const share = percent(highest.areaKm2 / area);
-  return `Ground risk: the highest population band of SORA 2.5 is “${labels[highest.class]}” people per km², on ${share} of the area with numbers.`;
+  return (
+    `Ground risk: the highest population band of SORA 2.5 is “${labels[highest.class]}” people per km², ` +
+    `on ${share} of the ground of ${cellsText(hour, sizes)}.`
+  );
 }
 
 /** A row for each class that has a cell. */

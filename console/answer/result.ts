@@ -10,7 +10,7 @@ import { counted, whole } from "../numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { qualityText } from "./basis.ts";
-import { cellArea } from "./cells.ts";
+import type { CellSizes } from "./cell-sizes.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { download, type Format, formatsFor } from "./download.ts";
@@ -34,6 +34,7 @@ const notes: Readonly<Record<string, string>> = {
 
 interface ResultOptions {
   readonly densities: Densities;
+  readonly sizes: CellSizes;
   /** One for each area. */
   readonly requests: readonly DensityRequest[];
   /** Smaller counts are not published. */
@@ -50,15 +51,14 @@ interface ResultOptions {
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, requests, threshold, quality, onCell, onPicture, onCoverage } = options;
+  const { densities, sizes, requests, threshold, quality, onCell, onPicture, onCoverage } = options;
   const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
   const isAllObserved = densities.hours.every(({ basis }) => basis === "OBSERVED");
   const forecast = isAllObserved ? undefined : qualityText(quality);
   const densest = densestCells(densities, onCell);
-  const risk = groundRisk(densities);
-  const areas = densities.geohashes.map(cellArea);
+  const risk = groundRisk(sizes);
   const riskLine = html("p", { class: "note" });
   const element = html(
     "section",
@@ -79,7 +79,7 @@ export function resultPanel(options: ResultOptions): Result {
     figures.showHour(hour);
     densest.showHour(hour);
     risk.showHour(hour);
-    riskLine.textContent = riskText(hour, areas);
+    riskLine.textContent = riskText(hour, sizes);
   };
   return { element, note, showHour };
 }

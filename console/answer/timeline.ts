@@ -1,15 +1,17 @@
 /** The timeline above the map: the people of an hour, the bars of all hours, and what plays and compares them. */
 import { element, html } from "../dom.ts";
-import { compact, whole } from "../numbers.ts";
+import { compact, counted, whole } from "../numbers.ts";
 import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../time.ts";
 import { basisText, haveOneBasis } from "./basis.ts";
-import type { Densities, Hour } from "./densities.ts";
+import { type CellSizes, cellsText } from "./cell-sizes.ts";
+import { changeFrom, type Densities, type Hour } from "./densities.ts";
 import { hourChart } from "./hour-chart.ts";
 import { Playback } from "./playback.ts";
 import { night } from "./timeline-parts.ts";
 
 interface TimelineOptions {
   readonly densities: Densities;
+  readonly sizes: CellSizes;
   /** The hour that is shown first. */
   readonly initial: number;
   /** Called for every change, and for the initial hour. */
@@ -28,7 +30,7 @@ export class Timeline {
   readonly #hours: readonly Hour[];
   readonly #label = html("output", { class: "hour" });
   readonly #people = html("strong", { class: "people" });
-  readonly #unit = html("span", {}, " people in published cells");
+  readonly #unit = html("span");
   readonly #zone = html("span");
   readonly #basis = html("span");
   readonly #unusual = html("p", { class: "unusual note" });
@@ -100,15 +102,20 @@ export class Timeline {
     this.#options.onHour(hour);
   }
 
-  #showPeople({ people }: Hour): void {
+  /** The people of an hour, or how many more there are than in the base, and in which cells. */
+  #showPeople(shown: Hour): void {
+    const { sizes } = this.#options;
     const base = this.#base === undefined ? undefined : this.#hours[this.#base];
-    const difference = people - (base?.people ?? 0);
-    const sign = difference < 0 ? "−" : "+";
-    this.#people.textContent = base === undefined ? whole(people) : sign + whole(Math.abs(difference));
+    if (base === undefined) {
+      this.#people.textContent = whole(shown.people);
+      this.#unit.textContent = ` people in ${cellsText(shown, sizes)}`;
+      return;
+    }
+    const { people, cells } = changeFrom(base, shown, sizes.whole);
+    this.#people.textContent = (people < 0 ? "−" : "+") + whole(Math.abs(people));
     this.#unit.textContent =
-      base === undefined
-        ? " people in published cells"
-        : ` people compared with ${hourLabel(base.start, base.end)}`;
+      ` people compared with ${hourLabel(base.start, base.end)}, ` +
+      `in ${counted(cells, "cell")} published in both hours`;
   }
 
   #card(): HTMLElement {

@@ -39,9 +39,7 @@ export interface DensityMap {
   showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void;
   /** Shows an area that is being drawn: a line along points. */
   showDraft(points: readonly Point[]): void;
-  /** Moves to areas; nowhere without any. The first time, nobody waits for a flight. */
-  moveTo(areas: readonly Area[]): void;
-  /** Moves to a box. @param most the zoom at which it is shown at most */
+  /** Moves to a box. The first time, nobody waits for a flight. @param most the zoom at which it is shown at most */
   moveToBox(box: Box, most?: number): void;
   /** Moves to what is covered, and does nothing before that is known. */
   moveToCoverage(): void;
@@ -119,7 +117,6 @@ export async function createMap(
       );
     },
     showDraft: (points) => showLines("draft", [continuous(points.map(positionOf))]),
-    moveTo: (areas) => move(areas.map(areaRing)),
     moveToCoverage: () => move(coverage === undefined ? [] : [boxRing(coverage)]),
     onHover: (listener) => {
       onHover = listener;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Basis, basisText } from "../../../console/answer/basis.ts";
 import { cellArea } from "../../../console/answer/cells.ts";
-import { type DensityBody, parseDensities } from "../../../console/answer/densities.ts";
+import { changeFrom, type DensityBody, parseDensities } from "../../../console/answer/densities.ts";
 
 const week = { timeZone: "Europe/Paris", holidays: ["2026-11-23"] };
 const none = [null, null];
@@ -70,6 +70,20 @@ test("parseDensities gives a published cell its range, and a suppressed one no n
 
   expect(second?.values[0]).toEqual({ dataType: "DENSITY_ESTIMATION", density: 10_000, min: 1, max: 9 });
   expect(second?.values[1]).toEqual({ dataType: "LOW_DENSITY" });
+});
+
+test("an hour has more people than another in the cells that are published in both, and in no others", () => {
+  const disappearing = cell("u05kq50", {
+    dataType: ["DENSITY_ESTIMATION", "LOW_DENSITY"],
+    pplDensity: [7, null],
+  });
+  const { hours } = parseDensities(
+    [{ body: { ...body, features: [...body.features, disappearing] } as unknown as DensityBody, bases: [] }],
+    week,
+  );
+  const [first, second] = hours;
+
+  expect(first && second && changeFrom(first, second, [2, 2, 2, 2])).toEqual({ people: 10_000, cells: 1 });
 });
 
 test("parseDensities keeps the share of a cell that is covered", () => {
