@@ -17,6 +17,9 @@ interface HourChart {
   readonly remove: () => void;
 }
 
+/** The width of an hour in pixels, at most: a request of one hour is no bar as wide as the page. */
+const widestHour = 64;
+
 /** Creates the chart. @param slider stands below the bars, as wide as they are. */
 export function hourChart(
   hours: readonly Hour[],
@@ -38,6 +41,8 @@ export function hourChart(
     slider,
     ticks,
   );
+  plot.style.maxWidth = `${hours.length * widestHour}px`;
+  slider.hidden = hours.length < 2;
   const observer = new ResizeObserver(([entry]) => showTicks(ticks, hours, entry?.contentRect.width ?? 0));
   observer.observe(plot);
   const mark = (name: string) => (hour: number | undefined) => {

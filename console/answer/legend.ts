@@ -3,7 +3,7 @@ import { dots, hatching, strokes, swatchOf } from "../map/patterns.ts";
 import { compact, counted, whole } from "../numbers.ts";
 import { segments } from "../request/segments.ts";
 import { isDark } from "../theme.ts";
-import { cellOpacity, coloursOf, type Scale } from "./scale.ts";
+import { cellOpacity, coloursOf, labelledClasses, type Scale } from "./scale.ts";
 
 /** The scales to choose from: made for the answer that is shown, or the same for all answers. */
 const scaleNames = ["This answer", "All answers"] as const;
@@ -101,6 +101,8 @@ export function hideLegend(): void {
 
 /** The colours in ascending order, each with the share of cells that have it above, and the bounds below. */
 function ramp(scale: Scale): HTMLElement {
+  const labelled = labelledClasses(scale);
+  const middle = scale.isOfDifferences && scale.breaks.length > 0 ? scale.breaks.length / 2 : undefined;
   const items = coloursOf(scale, isDark()).map((colour, index) => {
     const swatch = html("span", { class: "colour" });
     swatch.style.backgroundColor = colour;
@@ -113,26 +115,34 @@ function ramp(scale: Scale): HTMLElement {
       html("span", { class: "counts-of-class" }, bar),
       swatch,
       html("span", { class: "hidden-text" }, classText(index, scale)),
-      boundLabel(index, scale),
+      scale.breaks.length === 0 &&
+        html("span", { class: "only bound", "aria-hidden": "true" }, onlyClassText(scale)),
+      labelled.includes(index) && boundLabel(scale.breaks[index] ?? 0, scale),
+      index === middle && html("span", { class: "bound zero", "aria-hidden": "true" }, "0"),
     );
   });
   return html("ul", { class: "ramp" }, ...items);
 }
 
-/** The upper bound of a class, at its right edge; where there are many classes, every other one. */
-function boundLabel(index: number, { breaks, isOfDifferences = false }: Scale): HTMLElement | false {
-  const bound = breaks[index];
-  if (bound === undefined || (breaks.length > 5 && index % 2 === 1)) return false;
+/** The upper bound of a class, at its right edge. */
+function boundLabel(bound: number, { isOfDifferences = false }: Scale): HTMLElement {
   const sign = bound < 0 ? "−" : isOfDifferences ? "+" : "";
   const text = sign + compact(Math.abs(bound)).replace(" ", "");
   return html("span", { class: "bound", "aria-hidden": "true" }, text);
 }
 
-function classText(index: number, { breaks }: Scale): string {
-  const [from, to] = [breaks[index - 1], breaks[index]];
+function classText(index: number, scale: Scale): string {
+  const [from, to] = [scale.breaks[index - 1], scale.breaks[index]];
   const text = (bound: number) => whole(bound).replace("-", "−");
-  if (from === undefined) return to === undefined ? "All" : `Below ${text(to)}`;
+  if (from === undefined) return to === undefined ? onlyClassText(scale) : `Below ${text(to)}`;
   return to === undefined ? `${text(from)} and more` : `${text(from)} to ${text(to)}`;
+}
+
+/** The numbers of a scale that has one class. */
+function onlyClassText({ range }: Scale): string {
+  if (range === undefined) return "No cell has a number";
+  const [least, greatest] = range.map(whole);
+  return least === greatest ? `${least}` : `${least} to ${greatest}`;
 }
 
 function patternRow(pattern: ImageData, text: string): HTMLElement {

@@ -34,6 +34,8 @@ export const classCount = 9;
 export interface Scale {
   /** The lower bounds of all classes but the first, ascending; round numbers. */
   readonly breaks: readonly number[];
+  /** The least and the greatest value that it was made for; undefined without any, and where it is for all answers. */
+  readonly range?: readonly [least: number, greatest: number];
   /** Whether it is one of differences, as many classes below zero as above. */
   readonly isOfDifferences?: boolean;
 }
@@ -53,7 +55,7 @@ export function scaleOf(densities: readonly number[]): Scale {
     const end = nearestRound(sorted[Math.floor((index * sorted.length) / classCount)] ?? 0);
     if (end > (breaks.at(-1) ?? min) && end <= max) breaks.push(end);
   }
-  return { breaks };
+  return sorted.length === 0 ? { breaks } : { breaks, range: [min, max] };
 }
 
 /** Divides differences into as many classes below zero as above, with little change in the middle. */
@@ -64,7 +66,18 @@ export function differenceScaleOf(differences: readonly number[]): Scale {
     nearestRound(sizes[Math.floor(share * sizes.length)] ?? 0),
   );
   const ends = steps.filter((step, index) => step > (index === 0 ? 0 : (steps[index - 1] ?? 0)));
-  return { breaks: [...ends.map((end) => -end).reverse(), ...ends], isOfDifferences: true };
+  const breaks = [...ends.map((end) => -end).reverse(), ...ends];
+  // Without a change, all of them are zero.
+  return { breaks, isOfDifferences: true, ...(differences.length === 0 ? {} : { range: [0, 0] }) };
+}
+
+/** The classes whose upper bounds have a label: of many, every other one, and of differences the same on both sides. */
+export function labelledClasses({ breaks, isOfDifferences = false }: Scale): number[] {
+  const isLabelled = (index: number) => {
+    const fromEnd = isOfDifferences ? Math.min(index, breaks.length - 1 - index) : index;
+    return breaks.length <= 5 || fromEnd % 2 === 0;
+  };
+  return [...breaks.keys()].filter(isLabelled);
 }
 
 function nearestRound(value: number): number {

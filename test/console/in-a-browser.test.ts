@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { boundsOf } from "../../console/answer/cells.ts";
 import {
   type AnswerBody,
   type ConsolePage,
@@ -402,7 +403,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the map stays where it is when a coarse cell is clicked, and shows no earlier answer for an address that cannot be asked", {
+  test("all of a coarse cell is in view and named as what is counted; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", {
     timeout: 2 * patience,
   }, async () => {
     const opened = await openConsole(
@@ -414,7 +415,14 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await cellsDrawn(page);
     const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
     const before = await centre();
+    const { width = 0 } = (await page.locator(".bar-hour").boundingBox()) ?? {};
+    const isInView = `(({ map }) => ${JSON.stringify(corners("u05"))}.every((corner) => map.getBounds().contains(corner)))`;
 
+    expect(await page.evaluate(`${isInView}(document.getElementById("map"))`)).toBe(true);
+    expect(await page.textContent("#timeline .total-people")).toMatch(
+      /people in 1 cell that touches the area: 17,\d{3} km², of which 10\.\d km² are in it$/,
+    );
+    expect(width).toBeLessThan(100);
     await page.locator("#map canvas").click();
     await page.waitForSelector("#cell-title code");
     await cellsDrawn(page);
@@ -468,6 +476,15 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 });
+
+/** The south-western and the north-eastern corner of a cell. */
+function corners(geohash: string): readonly (readonly number[])[] {
+  const { west, south, east, north } = boundsOf(geohash);
+  return [
+    [west, south],
+    [east, north],
+  ];
+}
 
 /** A whole hour, as addresses have it. */
 function hourFromNow(hours: number): string {

@@ -74,7 +74,11 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByRole("slider", { name: "Hour" }).press("End");
 
     expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+$/);
+    expect(await page.textContent("#timeline .total-people")).toMatch(
+      /in \d+ cells published in both hours$/,
+    );
     expect(await page.textContent("#legend h2")).toBe("More or fewer people per km²");
+    expect(await page.textContent("#legend .zero")).toBe("0");
     await page.getByRole("button", { name: "Compare" }).click();
     expectNoProblems(map);
   });

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { classCount, classOf, coloursOf, differenceScaleOf, scaleOf } from "../../../console/answer/scale.ts";
+import {
+  classCount,
+  classOf,
+  coloursOf,
+  differenceScaleOf,
+  fixedScale,
+  labelledClasses,
+  scaleOf,
+} from "../../../console/answer/scale.ts";
 
 const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
 
@@ -65,4 +73,20 @@ test("differences have as many classes below zero as above, and no change is in 
   expect(scale.breaks).toEqual(scale.breaks.map((end) => -end).toReversed());
   expect(classOf(0, scale)).toBe(scale.breaks.length / 2);
   expect(coloursOf(scale, false)).toHaveLength(scale.breaks.length + 1);
+});
+
+test("a scale of one class knows the numbers that it was made for", () => {
+  expect(scaleOf([5_230])).toEqual({ breaks: [], range: [5_230, 5_230] });
+  expect(differenceScaleOf([0, 0])).toEqual({ breaks: [], isOfDifferences: true, range: [0, 0] });
+});
+
+test("of many classes every other bound has a label, and those of differences are the same below zero as above", () => {
+  const changes = differenceScaleOf(Array.from({ length: 401 }, (_, index) => index - 200));
+
+  const labels = labelledClasses(changes).map((index) => changes.breaks[index] ?? 0);
+
+  expect(labels).toHaveLength(4);
+  expect(labels).toEqual(labels.map((bound) => -bound).reverse());
+  expect(labelledClasses(fixedScale)).toEqual([0, 2, 4, 6]);
+  expect(labelledClasses({ breaks: [1, 2, 3] })).toEqual([0, 1, 2]);
 });
