@@ -1,7 +1,7 @@
 /** The map view: the panel with the form, and the answer on the map. */
 import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { AnswerView } from "./answer/answer-view.ts";
-import { sizesOf } from "./answer/cell-sizes.ts";
+import { type CellSizes, sizesOf } from "./answer/cell-sizes.ts";
 import type { Densities } from "./answer/densities.ts";
 import type { ScaleName } from "./answer/legend.ts";
 import { resultPanel } from "./answer/result.ts";
@@ -25,6 +25,7 @@ import type { Capabilities, Coverage } from "./request/capabilities.ts";
 import { qualityIn, touchesCoverage } from "./request/covered.ts";
 import { type Example, examplesIn } from "./request/examples.ts";
 import { onGivenTexts } from "./request/import-way.ts";
+import { fileName, placesName } from "./request/place-name.ts";
 import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
 import type { City } from "./request/regions.ts";
@@ -91,6 +92,8 @@ class MapView {
   /** The scale on view; undefined before the first answer. */
   #scale: ScaleName | undefined;
   #pause: ReturnType<typeof setTimeout> | undefined;
+  /** Those that the page knows; none before they are loaded. */
+  #cities: readonly City[] = [];
   /** The areas and the precision whose cells the map has moved to, as in an address. */
   #movedTo: string | undefined;
 
@@ -208,6 +211,7 @@ class MapView {
     const detail = await detailAround(coverage);
     this.#map.showDetail(detail);
     const cities = await citiesAround(detail);
+    this.#cities = cities;
     const onRegions = (boxes: readonly Box[]) => {
       if (boxes[0] !== undefined && boxes.length === 1) this.#map.moveToBox(boxes[0]);
       const areas = boxes.flatMap((box) => boxArea(box) ?? []);
@@ -340,27 +344,8 @@ class MapView {
     this.#setAnswer(undefined);
     this.#asked = query;
     const threshold = capabilities.suppressionThreshold;
-    const onCell = (index: number) => {
-      this.select(index);
-      // On a phone, the card is above the list.
-      element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
-    };
-    const onCoverage = () => this.#map.moveToCoverage();
-    const sources = capabilities.provenance.map(({ source }) => source).join(", ");
-    const onPicture = () => savePicture(this.#map.library, sources);
-    const quality = qualityIn(query, capabilities.forecastQuality);
-    const requests = requestsOf(query);
     const sizes = sizesOf(densities.geohashes, query.areas);
-    const result = resultPanel({
-      densities,
-      sizes,
-      requests,
-      threshold,
-      quality,
-      onCell,
-      onPicture,
-      onCoverage,
-    });
+    const result = this.#resultOf(densities, sizes, query, capabilities);
     this.#form?.result.replaceChildren(result.element);
     if (densities.geohashes.length === 0) {
       this.#hour = undefined;
@@ -399,6 +384,31 @@ class MapView {
     this.#setAnswer(shown);
     const size = `${counted(densities.geohashes.length, "cell")}, ${counted(hours.length, "hour")} on the map.`;
     announce(`${size} ${result.note}`.trim());
+  }
+
+  /** The panel's section about an answer. Its files have the names that the page knows when they are saved. */
+  #resultOf(densities: Densities, sizes: CellSizes, query: Query, capabilities: Capabilities) {
+    const place = () => placesName(query.areas, this.#cities);
+    const sources = capabilities.provenance.map(({ source }) => source).join(", ");
+    return resultPanel({
+      densities,
+      sizes,
+      requests: requestsOf(query),
+      threshold: capabilities.suppressionThreshold,
+      quality: qualityIn(query, capabilities.forecastQuality),
+      nameFile: (ending) => fileName(place(), query, ending),
+      onCell: (index) => {
+        this.select(index);
+        // On a phone, the card is above the list.
+        element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
+      },
+      onPicture: () => {
+        const { from, precision } = query;
+        const name = fileName(place(), { from: this.#hour ?? from, precision }, ".png");
+        savePicture(this.#map.library, { name, place: place(), sources });
+      },
+      onCoverage: () => this.#map.moveToCoverage(),
+    });
   }
 
   #setAnswer(answer: AnswerView | undefined): void {

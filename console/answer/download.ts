@@ -4,16 +4,19 @@ import { callApi } from "../session.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 
+/** The name of a file with an ending, such as `.csv`: it says what the file has. */
+export type NameFile = (ending: string) => string;
+
 /** File formats, by the labels of their buttons: by hour there are plain numbers, for one area. */
 const formats = {
-  GeoJSON: { accept: "application/geo+json", query: "", extension: "geojson", combine: combineGeoJson },
+  GeoJSON: { accept: "application/geo+json", query: "", ending: "-by-cell.geojson", combine: combineGeoJson },
   "GeoJSON by hour": {
     accept: "application/geo+json",
     query: "?featuresPer=HOUR",
-    extension: "geojson",
+    ending: "-by-hour.geojson",
     combine: undefined,
   },
-  CSV: { accept: "text/csv", query: "", extension: "csv", combine: combineCsv },
+  CSV: { accept: "text/csv", query: "", ending: ".csv", combine: combineCsv },
 } as const;
 
 /** A file format. */
@@ -32,18 +35,14 @@ export function formatsFor(requests: readonly DensityRequest[]): Format[] {
 export async function download(
   format: Format,
   requests: readonly DensityRequest[],
+  nameFile: NameFile,
   signal: AbortSignal,
 ): Promise<void> {
-  const { accept, query, extension, combine } = formats[format];
+  const { accept, query, ending, combine } = formats[format];
   const answers = await retrieveAs(accept, requests, signal, query);
   const [first = "", ...others] = answers;
   const content = others.length === 0 || combine === undefined ? first : combine(answers);
-  saveDensities(requests, extension, new Blob([content], { type: accept }));
-}
-
-/** Saves a file under a name with the start of what it has. */
-export function saveDensities(requests: readonly DensityRequest[], extension: string, content: Blob): void {
-  saveFile(`densities-${requests[0]?.startTime.slice(0, 13)}.${extension}`, content);
+  saveFile(nameFile(ending), new Blob([content], { type: accept }));
 }
 
 /**

@@ -1,18 +1,23 @@
 /** The answer as a GeoParquet file, made of the rows that the API answers; loaded on demand. */
 import { geoParquetOf } from "../../shared/geo-parquet.ts";
+import { saveFile } from "../dom.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { ringOf } from "./cells.ts";
 import { combineRows } from "./combine.ts";
-import { retrieveAs, saveDensities } from "./download.ts";
+import { type NameFile, retrieveAs } from "./download.ts";
 
 /**
  * Saves the cells of all hours, a row each, as `ncs density` does.
  * @throws {ApiError} as {@link retrieveAs} does.
  */
-export async function saveParquet(requests: readonly DensityRequest[], signal: AbortSignal): Promise<void> {
+export async function saveParquet(
+  requests: readonly DensityRequest[],
+  nameFile: NameFile,
+  signal: AbortSignal,
+): Promise<void> {
   const rows = combineRows(await retrieveAs("application/x-ndjson", requests, signal));
   const type = "application/vnd.apache.parquet";
-  saveDensities(requests, "parquet", new Blob([geoParquetOf(rows, rectangleOf)], { type }));
+  saveFile(nameFile(".parquet"), new Blob([geoParquetOf(rows, rectangleOf)], { type }));
 }
 
 function rectangleOf(geohash: string) {

@@ -13,7 +13,7 @@ import { qualityText } from "./basis.ts";
 import type { CellSizes } from "./cell-sizes.ts";
 import { densestCells } from "./densest-cells.ts";
 import type { Densities, Hour } from "./densities.ts";
-import { download, type Format, formatsFor } from "./download.ts";
+import { download, type Format, formatsFor, type NameFile } from "./download.ts";
 import { extremesOf, groundRisk, riskText } from "./ground-risk.ts";
 import { retrievalPath } from "./retrieval.ts";
 import { showSnippets } from "./snippet-dialog.ts";
@@ -41,6 +41,7 @@ interface ResultOptions {
   readonly threshold: number;
   /** How good the typical hours of this precision were in regions that the areas touch; undefined if that is not known. */
   readonly quality: ForecastQuality | undefined;
+  readonly nameFile: NameFile;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
   /** Called when the user wants the map as a picture. */
@@ -51,7 +52,7 @@ interface ResultOptions {
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, sizes, requests, threshold, quality, onCell, onPicture, onCoverage } = options;
+  const { densities, sizes, requests, threshold, quality, nameFile, onCell, onPicture, onCoverage } = options;
   const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -69,7 +70,7 @@ export function resultPanel(options: ResultOptions): Result {
     hasCells && extremesOf(densities.hours),
     hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
-    ...(hasCells ? actions(requests, onPicture) : []),
+    ...(hasCells ? actions(requests, nameFile, onPicture) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );
@@ -114,15 +115,19 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and what is to be said of a download. */
-function actions(requests: readonly DensityRequest[], savePicture: () => void): HTMLElement[] {
+function actions(
+  requests: readonly DensityRequest[],
+  nameFile: NameFile,
+  savePicture: () => void,
+): HTMLElement[] {
   const asking = new Asking();
   const unloaded = html("div");
   const parquet = () =>
     loadPart(unloaded, async () => {
       const { saveParquet } = await import("./parquet.ts");
-      await ask((signal) => saveParquet(requests, signal));
+      await ask((signal) => saveParquet(requests, nameFile, signal));
     });
-  const save = (format: Format) => ask((signal) => download(format, requests, signal));
+  const save = (format: Format) => ask((signal) => download(format, requests, nameFile, signal));
   const ask = async (saveFile: (signal: AbortSignal) => Promise<void>) =>
     await asking.ask({ ask: saveFile, text: "Asking for the file…", isCancellable: true });
   const buttons = html(

@@ -49,6 +49,12 @@ const districts: readonly District[] = [
   },
 ];
 
+/** The name of the demo's district that an area is; undefined for any other. */
+export function districtOf({ boundary }: Area): string | undefined {
+  const corners = JSON.stringify(boundary);
+  return districts.map(exampleOf).find(({ area }) => JSON.stringify(area.boundary) === corners)?.name;
+}
+
 /** Example areas within the coverage: districts in it, the middle of its largest polygon, and all of it if it has one. */
 export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
   const polygons = coverage?.coordinates ?? [];

@@ -13,7 +13,7 @@ export interface City {
 
 /** A polygon of what is covered. */
 export interface Region {
-  /** `Lyon`, or `near Lyon` where the nearest city is not in it; undefined without any city. */
+  /** As {@link nameFor} says. */
   readonly name: string | undefined;
   readonly squareKilometres: number;
   readonly box: Box;
@@ -26,7 +26,7 @@ export function regionsOf({ coordinates }: Coverage, cities: readonly City[]): R
   return coordinates
     .map((polygon): Region => {
       const box = boxOf(polygon[0] ?? []);
-      return { name: nameOf(polygon, box, cities), squareKilometres: sizeOf(polygon), box };
+      return { name: nameFor(polygon, cities), squareKilometres: sizeOf(polygon), box };
     })
     .sort((one, other) => other.squareKilometres - one.squareKilometres);
 }
@@ -53,7 +53,7 @@ const undecomposed: Readonly<Record<string, string>> = {
 };
 
 /** A name without accents and capitals, with spaces alone between its words. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text
     .normalize("NFD")
     .replace(/\p{M}/gu, "")
@@ -65,11 +65,13 @@ function plain(text: string): string {
 
 type Polygon = Coverage["coordinates"][number];
 
-function nameOf(polygon: Polygon, box: Box, cities: readonly City[]): string | undefined {
+/** The name of a polygon's largest city, or `near` the nearest one; undefined where none is within two degrees. */
+export function nameFor(polygon: Polygon, cities: readonly City[]): string | undefined {
   const inside = cities
     .filter(({ longitude, latitude }) => isWithin([longitude, latitude], polygon))
     .sort((one, other) => other.people - one.people);
   if (inside[0] !== undefined) return inside[0].name;
+  const box = boxOf(polygon[0] ?? []);
   const [x, y] = [(box.west + box.east) / 2, (box.south + box.north) / 2];
   const distance = ({ longitude, latitude }: City) =>
     Math.hypot((longitude - x) * Math.cos((y * Math.PI) / 180), latitude - y);

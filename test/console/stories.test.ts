@@ -56,12 +56,16 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     const headers = { accept, authorization, "content-type": "application/json" };
     const answer = await fetch(request.url(), { method: "POST", headers, body: request.postData() });
     const lines = (await answer.text()).trimEnd().split("\n");
-    const file = await (await downloading).path();
+    const downloaded = await downloading;
+    const file = await downloaded.path();
     const rows = await query(
       `SELECT geohash, ${time("startTime")}, ${time("endTime")}, dataType, ${number("pplDensity")},
         ${number("minPplDensity")}, ${number("maxPplDensity")}, coveredShare, basis FROM read_parquet('${file}')`,
     );
     const empty = { pplDensity: null, minPplDensity: null, maxPplDensity: null, basis: null };
+    expect(downloaded.suggestedFilename()).toMatch(
+      /^densities-centre-of-lyon-\d{4}-\d\d-\d\dT\d\dZ-24h-precision-\d\.parquet$/,
+    );
     expect(lines.length).toBeGreaterThan(10);
     expect(rows).toEqual(lines.map((line) => ({ ...empty, ...JSON.parse(line) })));
     expectNoProblems(map);
@@ -158,14 +162,23 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     const download = async (name: string) => {
       const downloading = page.waitForEvent("download");
       await page.getByRole("button", { name, exact: true }).click();
-      return await readFile(await (await downloading).path());
+      const file = await downloading;
+      names.push(file.suggestedFilename());
+      return await readFile(await file.path());
     };
+    const names: string[] = [];
 
+    await download("GeoJSON");
     const byHour = JSON.parse((await download("GeoJSON by hour")).toString());
     const picture = await download("PNG");
 
     expect(byHour.features[0].properties.pplDensity).toBeTypeOf("number");
     expect(picture.subarray(1, 4).toString()).toBe("PNG");
+    expect(names).toEqual([
+      expect.stringMatching(/^densities-.+T\d\dZ-24h-precision-\d-by-cell\.geojson$/),
+      expect.stringMatching(/^densities-.+T\d\dZ-24h-precision-\d-by-hour\.geojson$/),
+      expect.stringMatching(/^densities-.+T\d\dZ-precision-\d\.png$/),
+    ]);
     expectNoProblems(map);
   });
 
