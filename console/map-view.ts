@@ -4,6 +4,7 @@ import { AnswerView } from "./answer/answer-view.ts";
 import { type CellSizes, sizesOf } from "./answer/cell-sizes.ts";
 import type { Densities } from "./answer/densities.ts";
 import type { ScaleName } from "./answer/legend.ts";
+import { paperHeading } from "./answer/paper-heading.ts";
 import { resultPanel } from "./answer/result.ts";
 import { retrieveDensities } from "./answer/retrieval.ts";
 import { withUnusual } from "./answer/unusual.ts";
@@ -376,6 +377,12 @@ class MapView {
         replace();
       },
       closeCell: () => this.select(undefined),
+      paperHeading: (hour) =>
+        paperHeading({
+          ...{ areas, precision, hour, cities: this.#cities },
+          geohashes: densities.geohashes,
+          provenance: capabilities.provenance,
+        }),
       onZone: () => {
         this.#show(densities, query, capabilities);
         this.#form?.form.fill({});
@@ -447,7 +454,7 @@ function unreadNote(names: readonly string[]): HTMLElement[] {
 /** Links to the forms of the other APIs that the account may use. */
 function otherApis(): HTMLElement[] {
   const others = allowedPlaces().filter(({ href }) => href !== "./");
-  return others.length === 0 ? [] : [html("p", {}, "Other APIs: ", ...linksTo(others))];
+  return others.length === 0 ? [] : [html("p", { class: "other-apis" }, "Other APIs: ", ...linksTo(others))];
 }
 
 /** Shows the source of the numbers. */

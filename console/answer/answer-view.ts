@@ -7,7 +7,7 @@ import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
 import { cellArea } from "./cells.ts";
-import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
+import { type Densities, type Hour, isPartlyCovered, type Value } from "./densities.ts";
 import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
 import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "./scale.ts";
 import { Timeline } from "./timeline.ts";
@@ -29,6 +29,8 @@ interface AnswerOptions {
   readonly closeCell: () => void;
   /** Called when times are shown in another time zone. */
   readonly onZone: () => void;
+  /** Creates what paper says above the map. */
+  readonly paperHeading: (hour: Hour) => HTMLElement;
 }
 
 /** An answer on the map: its cells, the legend, the timeline, and the card of a cell. */
@@ -75,6 +77,7 @@ export class AnswerView {
     map.onHover((index, x, y) => this.#hover(index, x, y));
     element("stage").append(this.#tilt);
     addEventListener("keydown", this.#onKey);
+    addEventListener("beforeprint", this.#onPrint);
   }
 
   get #scale(): Scale {
@@ -112,6 +115,8 @@ export class AnswerView {
     map.onHover(undefined);
     hideTooltip();
     removeEventListener("keydown", this.#onKey);
+    removeEventListener("beforeprint", this.#onPrint);
+    element("paper-heading").replaceChildren();
     this.select(undefined);
     map.cells.show(undefined, this.#scale);
     hideLegend();
@@ -215,6 +220,12 @@ export class AnswerView {
     const { map, densities } = this.#options;
     const geohash = this.#selected === undefined ? undefined : densities.geohashes[this.#selected];
     if (geohash !== undefined) placeCell(map.onScreen(geohash));
+  };
+
+  readonly #onPrint = () => {
+    const { densities, paperHeading } = this.#options;
+    const hour = densities.hours[this.#hour];
+    if (hour !== undefined) element("paper-heading").replaceChildren(paperHeading(hour));
   };
 
   /** Escape closes the card, unless it closes a dialog. */

@@ -182,14 +182,14 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a printed page has the map, the legend and the numbers, without buttons", async () => {
+  test("a printed page has its title, place, hour and sources, the map, the legend and the numbers, and nothing to press", async () => {
     const { page } = map;
     await page.emulateMedia({ media: "print" });
 
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
 
     const middle = `(() => {
-      const canvas = document.querySelector(".printed-map");
+      const canvas = document.querySelector(".printed-map canvas");
       return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[3];
     })()`;
     expect(await page.locator(".printed-map").isVisible()).toBe(true);
@@ -199,7 +199,12 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
       expect(await page.evaluate(isPrinted)).toBe("exact");
     }
     expect(await page.getByRole("heading", { name: "People per km²" }).isVisible()).toBe(true);
-    expect(await page.getByRole("button").count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "Population density" }).isVisible()).toBe(true);
+    expect(await page.innerText("#paper-heading")).toMatch(
+      /^Area\s+.+, [\d.]+ km²\s+Cells\s+.+\s+Hour\s+\d{4}-\d\d-\d\d, .+\s+Source\s+A model of Lyon[^]+\s+Printed\s+\d{4}-/,
+    );
+    const pressed = ["button", "slider", "searchbox", "textbox", "combobox", "radio"] as const;
+    for (const role of pressed) expect(await page.getByRole(role).count()).toBe(0);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
     await page.emulateMedia({ media: "screen" });
     expectNoProblems(map);

@@ -1,0 +1,59 @@
+/** What paper says above the map and the screen elsewhere: places, cells, hour, sources, and when it was printed. */
+import { html } from "../dom.ts";
+import { metres, squareKilometres } from "../numbers.ts";
+import { type Area, middleLatitude } from "../request/area.ts";
+import type { Capabilities } from "../request/capabilities.ts";
+import { placeName } from "../request/place-name.ts";
+import type { City } from "../request/regions.ts";
+import { clockLabel, dateOf, zoneName } from "../time.ts";
+import { basisText } from "./basis.ts";
+import { sizesOf } from "./cell-sizes.ts";
+import { cellSize } from "./cells.ts";
+import type { Hour } from "./densities.ts";
+
+interface Printed {
+  readonly areas: readonly Area[];
+  readonly precision: number;
+  /** The cells of the answer. */
+  readonly geohashes: readonly string[];
+  readonly hour: Hour;
+  readonly provenance: Capabilities["provenance"];
+  /** Those that the page knows. */
+  readonly cities: readonly City[];
+}
+
+/** Creates the heading, as of now. */
+export function paperHeading({
+  areas,
+  precision,
+  geohashes,
+  hour,
+  provenance,
+  cities,
+}: Printed): HTMLElement {
+  const places = areas.map((area) => {
+    const size = sizesOf(geohashes, [area]).inside.reduce((sum, part) => sum + part, 0);
+    return `${placeName(area, cities)}, ${squareKilometres(size)}`;
+  });
+  const [area] = areas;
+  const { width, height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));
+  const hours = `${clockLabel(hour.start)}–${clockLabel(hour.end)} ${zoneName(hour.start)}`;
+  const basis = basisText(hour);
+  const now = new Date();
+  return html(
+    "dl",
+    {},
+    ...row(areas.length === 1 ? "Area" : "Areas", ...places),
+    ...row("Cells", `about ${metres(width)} × ${metres(height)} (precision ${precision})`),
+    ...row("Hour", `${dateOf(hour.start)}, ${hours}${basis === "" ? "" : `, ${basis}`}`),
+    ...row(
+      "Source",
+      ...provenance.map(({ source, licence }) => (licence === undefined ? source : `${source} (${licence})`)),
+    ),
+    ...row("Printed", `${dateOf(now)}, ${clockLabel(now)} ${zoneName(now)}`),
+  );
+}
+
+function row(term: string, ...texts: readonly string[]): HTMLElement[] {
+  return texts.length === 0 ? [] : [html("dt", {}, term), ...texts.map((text) => html("dd", {}, text))];
+}
