@@ -301,7 +301,9 @@ test("ncs generate density writes the days of its model, which ncs import densit
   const args = ["import", "density", out, "--outputs", outputs, "--coverage", coverage];
   const imported = await runNcs([...args, "--market-share", "0.31"]);
   const rows = (await readFile(out, "utf8")).trimEnd().split("\n").length - 1;
-  expect(imported.stdout).toMatch(new RegExp(`^${rows} rows, (\\d+) of (\\d+) items changed in \\S+\n$`));
+  expect(imported.stdout).toMatch(
+    new RegExp(`^${rows} rows, [\\d,]+ of [\\d,]+ DynamoDB items changed in \\S+\n$`),
+  );
   expect(imported.stderr).toBe("");
   expect(await stored(tileAt(-12.155, -77.035), observedDay("2026-02-23"))).toBeDefined();
 }, 60_000);

@@ -76,7 +76,7 @@ test("ncs import density from a bucket starts an execution and prints what it im
 
   const ended = await importWith(`s3://${bucket.name}/counts/france/`, "--coverage", area, ...about);
 
-  expect(ended).toEqual({ code: 0, stdout: "12 rows, 8 of 16 items changed\n", stderr: "" });
+  expect(ended).toEqual({ code: 0, stdout: "12 rows, 8 of 16 DynamoDB items changed\n", stderr: "" });
   const order = importOrder.parse(JSON.parse(started.input));
   expect(started).toMatchObject({ stateMachineArn, name: order.id });
   expect(order).toMatchObject({

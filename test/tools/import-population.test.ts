@@ -272,7 +272,7 @@ describe("the command", () => {
     const imported = await runNcs(["import", ...args, ...attribution]);
     expect(imported.stderr).toBe("");
     expect(imported.stdout).toMatch(
-      /\n1,500 people in the box, 7 outside; [1-9][\d,]* of [\d,]+ items changed in /,
+      /\n1,500 people in the box, 7 outside; [1-9][\d,]* of [\d,]+ DynamoDB items changed in /,
     );
     expect(imported.stdout).toContain("\non the map: https://api.example.com/dev/#area=-70.");
   });
@@ -302,7 +302,9 @@ describe("the command", () => {
     const replay = ["replay", join(folder.path, "named"), "--first", String(number), "--outputs", outputs];
     expect(await runNcs(["import", ...replay])).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/ population, points\n1 import made again, 0 of \d+ items changed in /),
+      stdout: expect.stringMatching(
+        / population, points\n1 import made again, 0 of [\d,]+ DynamoDB items changed in /,
+      ),
     });
   });
 

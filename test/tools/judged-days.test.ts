@@ -87,14 +87,18 @@ test("ncs exclude day takes a day out of typical weekdays and back, and ncs list
 
   expect(await exclude()).toEqual({
     code: 0,
-    stdout: `${day} stays out of typical weekdays: 6 of 6 items changed in ${stackNames.dev}\n`,
+    stdout: `${day} stays out of typical weekdays: 6 of 6 DynamoDB items changed in ${stackNames.dev}\n`,
     stderr: "",
   });
   expect(await listedDays()).toEqual({ [dateBefore(2)]: false, [day]: true, [dateBefore(0)]: false });
-  expect(await exclude()).toMatchObject({ stdout: expect.stringContaining(": 0 of 6 items changed") });
+  expect(await exclude()).toMatchObject({
+    stdout: expect.stringContaining(": 0 of 6 DynamoDB items changed"),
+  });
   expect(await exclude("--undo")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`${day} is taken back into typical weekdays: 6 of 6 items changed`),
+    stdout: expect.stringContaining(
+      `${day} is taken back into typical weekdays: 6 of 6 DynamoDB items changed`,
+    ),
   });
   expect(await listedDays()).toMatchObject({ [day]: false });
 });

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { plural } from "../../shared/plural.ts";
 import { dateOf, type StackOptions, withStackOptions } from "./options.ts";
-import type { Print } from "./print.ts";
+import { changedItems, type Print } from "./print.ts";
 import { connectStack } from "./stack.ts";
 
 interface ExcludeOptions extends StackOptions {
@@ -24,10 +23,8 @@ export function addExclude(excluding: Command, print: Print): void {
         import("../../functions/population-density/import/publish/exclude-day.ts"),
         import("../../shared/aws/patient-calls.ts"),
       ]);
-      const { items, changed } = await withPatientCalls(() => excludeDay(date, !undo));
+      const counts = await withPatientCalls(() => excludeDay(date, !undo));
       const done = undo ? "is taken back into" : "stays out of";
-      print(
-        `${date} ${done} typical weekdays: ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
-      );
+      print(`${date} ${done} typical weekdays: ${changedItems(counts)} in ${stack}`);
     });
 }

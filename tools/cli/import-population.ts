@@ -4,7 +4,7 @@ import { plural } from "../../shared/plural.ts";
 import { type NamedColumns, roles } from "../import/density/population/columns.ts";
 import type { PopulationImport } from "../import/density/population/import-population.ts";
 import { boxOf, type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
-import type { Print } from "./print.ts";
+import { changedItems, type Print } from "./print.ts";
 import { storedInPart, withProgress } from "./progress.ts";
 import { connectStack, printWhereToLook, usePublishingStack } from "./stack.ts";
 
@@ -53,13 +53,13 @@ export function addImportPopulation(
     .option("--dry-run", "read the file, check it against what is stored, and write nothing")
     .action(async (file: string, options: PopulationOptions) => {
       const stack = await connectStack(options, "density-imports", usePublishingStack);
-      const { people, peopleOutside, remarks, items, changed, extent } = await run(file, options);
+      const { people, peopleOutside, remarks, extent, ...counts } = await run(file, options);
       for (const remark of remarks) print(remark);
       const found = `${counted(people)} ${plural(Math.round(people), "person", "people")} in the box, ${counted(peopleOutside)} outside`;
       print(
         options.dryRun === true
           ? `${found}; nothing was written into ${stack}`
-          : `${found}; ${counted(changed)} of ${counted(items)} ${plural(items, "item")} changed in ${stack}`,
+          : `${found}; ${changedItems(counts)} in ${stack}`,
       );
       await printWhereToLook(options, extent, print);
     });

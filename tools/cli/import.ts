@@ -11,7 +11,7 @@ import type { BucketImport } from "../import/density/import-from-bucket.ts";
 import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
-import type { Print } from "./print.ts";
+import { changedItems, type Print } from "./print.ts";
 import { storedInPart, withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
 import { connectStack, printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
@@ -199,14 +199,14 @@ function addImportDensity(importing: Command, print: Print): void {
         if (options.outputs === undefined || options.dryRun === true) {
           command.error("error: an import from a bucket needs --outputs, and has no --dry-run");
         }
-        const { rows, items, changed, findings } = await importDistributed(source, wanted, options.outputs);
+        const { rows, findings, ...counts } = await importDistributed(source, wanted, options.outputs);
         for (const remark of remarks) print(remark);
         await printFindings(findings, print);
-        print(`${rows} ${plural(rows, "row")}, ${changed} of ${items} ${plural(items, "item")} changed`);
+        print(`${rows} ${plural(rows, "row")}, ${changedItems(counts)}`);
         return;
       }
       const stack = await connectStack(options, "density-imports", usePublishingStack);
-      const { rows, items, changed, findings, extent } = await importHere(files, {
+      const { rows, findings, extent, ...counts } = await importHere(files, {
         ...wanted,
         isDryRun: options.dryRun,
       });
@@ -215,7 +215,7 @@ function addImportDensity(importing: Command, print: Print): void {
       print(
         options.dryRun === true
           ? `${rows} ${plural(rows, "row")} could be imported into ${stack}; nothing was written`
-          : `${rows} ${plural(rows, "row")}, ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
+          : `${rows} ${plural(rows, "row")}, ${changedItems(counts)} in ${stack}`,
       );
       await printWhereToLook(options, extent, print);
     });

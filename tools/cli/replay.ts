@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
 import { plural } from "../../shared/plural.ts";
 import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
-import type { Print } from "./print.ts";
+import { changedItems, type Print } from "./print.ts";
 import { connectStack, useDensityImport } from "./stack.ts";
 
 /** `ncs import replay`: makes imports of densities again, as the journal has them. */
@@ -25,14 +25,14 @@ export function addReplay(importing: Command, print: Print): void {
         command.error("error: --bucket needs --outputs");
       }
       const stack = await connectStack(options, "density-imports");
-      const { imports, unfinished, items, changed } = await run(folder, options, print);
+      const { imports, unfinished, ...counts } = await run(folder, options, print);
       if (unfinished.length > 0) {
         print(`left out, as they had not ended: ${unfinished.join(", ")}`);
       }
       print(
         options.dryRun === true
           ? `${imports} ${plural(imports, "import")} could be made again in ${stack}; nothing was written`
-          : `${imports} ${plural(imports, "import")} made again, ${changed} of ${items} ${plural(items, "item")} changed in ${stack}`,
+          : `${imports} ${plural(imports, "import")} made again, ${changedItems(counts)} in ${stack}`,
       );
     });
 }

@@ -9,6 +9,7 @@ import { hoursPerDay } from "../../tiles/tile.ts";
 import type { TypicalWeek } from "../../tiles/typical-calendar.ts";
 import { type Figures, hasHour } from "./figures.ts";
 import type { RowFigures } from "./row-sums.ts";
+import { shiftOf, shiftText } from "./shifted-hours.ts";
 import { countText, lastWeeks, peopleText, percentText, rangesText } from "./texts.ts";
 import type { JudgementThresholds } from "./thresholds.ts";
 import {
@@ -68,22 +69,39 @@ const allHours = Array.from({ length: hoursPerDay }, (_, hour) => hour);
  */
 export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
   const usual = new UsualHours(day.date, day.figures, yardstick.earlier, yardstick.week);
+  const hours = allHours.map((hour) =>
+    isCounted(day, hour) ? usual.compared(hour, yardstick.thresholds.tile) : undefined,
+  );
   const found = [
     ...missingHours(day, usual, yardstick),
     ...judgedRows(day, usual, yardstick.thresholds),
-    ...allHours.flatMap((hour) => {
-      if (!isCounted(day, hour)) return [];
-      const compared = usual.compared(hour, yardstick.thresholds.tile);
-      return compared === undefined ? [] : judgedHour(compared, day.date, yardstick);
-    }),
+    ...hours.flatMap((hour) => (hour === undefined ? [] : judgedHour(hour, day.date, yardstick))),
   ];
   return findingCodes.flatMap((code) =>
     [true, false].flatMap((isPublic) => {
       // What is public must not depend on what is not.
       const alike = found.filter((each) => each.code === code && each.isPublic === isPublic);
-      return alike.length === 0 ? [] : [together(alike, day.date, yardstick)];
+      if (alike.length === 0) return [];
+      const finding = together(alike, day.date, yardstick);
+      const shifted = code === "PEOPLE_UNUSUAL" ? shiftOfDay(hours, day.date, yardstick) : "";
+      return [{ ...finding, text: `${finding.text}${shifted}` }];
     }),
   );
+}
+
+/** What to add about a day whose people are those of other hours; nothing where they are not. */
+function shiftOfDay(
+  hours: readonly (ComparedHour | undefined)[],
+  date: string,
+  { week, timeZone }: Pick<Yardstick, "timeZone" | "week">,
+): string {
+  const people = hours.map(
+    (hour) => hour && { now: hour.now.people, usual: median(hour.weeks.map(({ people: each }) => each)) },
+  );
+  const shift = shiftOf(people);
+  if (shift === 0) return "";
+  const localHour = Number(week.localTimeOf(firstHourOf(date)).time.slice(0, 2));
+  return `; ${shiftText(shift, timeZone === "UTC" ? undefined : localHour)}`;
 }
 
 function isCounted({ figures }: JudgedDay, hour: number): boolean {
