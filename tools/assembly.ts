@@ -15,6 +15,14 @@ export interface MadeAssembly {
   readonly remove: () => void;
 }
 
+/** How far a build is. */
+export interface Building {
+  readonly done: number;
+  readonly all: number;
+  /** How many functions are built. */
+  readonly functions: number;
+}
+
 /** The files from which an assembly is made. */
 export const assemblySources = [
   "functions",
@@ -37,8 +45,12 @@ export const assemblySources = [
  * Builds the functions and synthesizes the stack into a new temporary folder. If the same sources were built before,
  * its cached files are given, under names of their own.
  * @param tokenEndpoint whether clients get tokens, as `TOKEN_ENDPOINT` says it.
+ * @param onBuilding told of each step where there was none to give.
  */
-export async function makeAssembly(tokenEndpoint = "on"): Promise<MadeAssembly> {
+export async function makeAssembly(
+  tokenEndpoint = "on",
+  onBuilding?: (building: Building) => void,
+): Promise<MadeAssembly> {
   const { path, remove } = temporaryFolder("network-capabilities-");
   const made = { assembly: join(path, "assembly"), bundles: join(path, "functions"), remove };
   try {
@@ -47,7 +59,10 @@ export async function makeAssembly(tokenEndpoint = "on"): Promise<MadeAssembly> 
     const parameters = [made.bundles, made.assembly, tokenEndpoint];
     // Settings are for deployments; an assembly in the cache follows from its sources alone.
     const { CDK_CONTEXT_JSON: _, ...environment } = process.env;
-    await runProgram(new URL("./make-assembly.ts", import.meta.url), parameters, environment);
+    const onLine = (line: string) => {
+      if (line.startsWith("{")) onBuilding?.(JSON.parse(line) as Building);
+    };
+    await runProgram(new URL("./make-assembly.ts", import.meta.url), parameters, { environment, onLine });
     cached.store(path);
     return made;
   } catch (error) {

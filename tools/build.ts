@@ -35,8 +35,16 @@ export async function bundle(file: string, outdir: string, maps?: string): Promi
   return made;
 }
 
-async function writeBundles(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
-  const all = await bundleInTurn(bundles.map(({ file }) => file));
+async function writeBundles(
+  bundles: readonly Bundle[],
+  maps?: string,
+  onBundled?: () => void,
+): Promise<Bundled[]> {
+  const all = await bundleInTurn(
+    bundles.map(({ file }) => file),
+    {},
+    onBundled,
+  );
   for (const [index, made] of all.entries()) await writeBundle(made, bundles[index]?.outdir ?? "", maps);
   return all;
 }
@@ -44,8 +52,13 @@ async function writeBundles(bundles: readonly Bundle[], maps?: string): Promise<
 /**
  * Bundles files, in memory. What several of them import is read and parsed once, hence one after the other.
  * @param options to be added to those of every bundle.
+ * @param onBundled called after each.
  */
-export async function bundleInTurn(files: readonly string[], options: BuildOptions = {}): Promise<Bundled[]> {
+export async function bundleInTurn(
+  files: readonly string[],
+  options: BuildOptions = {},
+  onBundled?: () => void,
+): Promise<Bundled[]> {
   // For the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
   process.env.GOGC ??= "off";
   process.env.GOMEMLIMIT ??= "512MiB";
@@ -82,6 +95,7 @@ export async function bundleInTurn(files: readonly string[], options: BuildOptio
     for (const file of files) {
       current = file;
       all.push(await building.rebuild());
+      onBundled?.();
     }
     return all;
   } finally {
@@ -105,10 +119,20 @@ async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: stri
 /**
  * Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`, and puts the pages of
  * the console next to the function that serves them.
+ * @param onBuilt called after each function, and after the pages.
  */
-export async function buildFunctions(bundles: string = defaultBundles, maps?: string): Promise<Bundled[]> {
+export async function buildFunctions(
+  bundles: string = defaultBundles,
+  maps?: string,
+  onBuilt?: () => void,
+): Promise<Bundled[]> {
   const bundling = bundledIds.map((id) => ({ file: handlerFile(id), outdir: join(bundles, id) }));
-  const [made, files] = await Promise.all([writeBundles(bundling, maps), consoleFiles()]);
+  const pages = async () => {
+    const files = await consoleFiles();
+    onBuilt?.();
+    return files;
+  };
+  const [made, files] = await Promise.all([writeBundles(bundling, maps, onBuilt), pages()]);
   const folder = join(bundles, consoleWebsite.id, "console");
   await mkdir(join(folder, "assets"), { recursive: true });
   await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));

@@ -1,33 +1,40 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const project = fileURLToPath(new URL("..", import.meta.url));
 
+interface ProgramOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly flags?: readonly string[];
+  readonly onLine?: (line: string) => void;
+}
+
 /**
  * Runs a TypeScript program of the project in a process of its own, so that its memory is freed when it ends. Neither
  * it nor its children outlive this program.
- * @param flags of Node.js.
+ * @param options its environment, flags of Node.js, and what is told each line of its standard output.
  * @throws {Error} with what it wrote to standard error when it fails.
  */
 export async function runProgram(
   file: URL,
   parameters: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
-  flags: readonly string[] = [],
+  { environment = process.env, flags = [], onLine }: ProgramOptions = {},
 ): Promise<void> {
   const isPosix = process.platform !== "win32";
   const child = spawn(process.execPath, [...flags, fileURLToPath(file), ...parameters], {
     cwd: project,
     // A group of its own, which can be ended as one.
     detached: isPosix,
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
+    env: environment,
+    stdio: ["ignore", onLine === undefined ? "ignore" : "pipe", "pipe"],
   });
   const end = () => endGroup(child, isPosix);
   // Before folders are removed that it writes into.
   process.prependOnceListener("exit", end);
+  if (onLine !== undefined && child.stdout !== null) createInterface(child.stdout).on("line", onLine);
   let written = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     written += text;
   });
   try {

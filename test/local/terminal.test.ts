@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { nextSteps } from "../../tools/local/next-steps.ts";
 import { isReadable, readableLine, readableLines } from "../../tools/local/readable-lines.ts";
+import { toldBuilding } from "../../tools/local/told-building.ts";
 
 const request = {
   level: "INFO",
@@ -94,6 +95,14 @@ test("npm start prints on a terminal what the README shows: pages, a login and a
   });
   const [, shown] = /```text terminal\n(.*?)\n```/s.exec(readFileSync("README.md", "utf8")) ?? [];
   expect(`Listening on http://127.0.0.1:3000\n${steps}`.trimEnd()).toBe(shown);
+});
+
+test("npm start says once, where no terminal shows a bar, what it builds", () => {
+  const said: string[] = [];
+  const tell = toldBuilding(false, (text) => said.push(text));
+  for (const done of [0, 1, 31]) tell({ done, all: 31, functions: 29 });
+
+  expect(said).toEqual(["Building 29 functions and the map, once: about a minute…"]);
 });
 
 test("npm start names no page that the service does not have", () => {

@@ -135,7 +135,7 @@ async function makeTemplates(bundles: string): Promise<ReturnType<typeof tempora
   const cached = cachedFolder("templates", { sources: templateSources });
   if (!cached.restore(folder.path)) {
     const program = new URL("../infra/make-templates.ts", import.meta.url);
-    await runProgram(program, [bundles, folder.path], process.env, garbageFlags);
+    await runProgram(program, [bundles, folder.path], { flags: garbageFlags });
     cached.store(folder.path);
   }
   return folder;

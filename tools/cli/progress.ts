@@ -20,7 +20,7 @@ export async function withProgress<Result>(
   run: (show: (progress: Progress) => void) => Promise<Result>,
   before = "nothing was stored",
 ): Promise<Result> {
-  const bar = process.stderr.isTTY ? await startBar() : undefined;
+  const bar = process.stderr.isTTY ? await startBar("read") : undefined;
   let stored = before;
   const end = () => {
     bar?.stop();
@@ -39,7 +39,8 @@ export async function withProgress<Result>(
   }
 }
 
-async function startBar() {
+/** Starts a bar on standard error, which is a terminal. */
+export async function startBar(stage: string) {
   const { SingleBar } = await import("cli-progress");
   const bar = new SingleBar({
     format: ({ barsize = 40 }, { progress, value, total }, { stage }) => {
@@ -50,6 +51,6 @@ async function startBar() {
     stream: process.stderr,
     clearOnComplete: true,
   });
-  bar.start(1, 0, { stage: "read" });
+  bar.start(1, 0, { stage });
   return bar;
 }

@@ -100,7 +100,7 @@ export async function importData(
     }
     const parameters = [model === undefined ? resolve(data) : own, temporary.path];
     const all = { ...Object.fromEntries(shell), ...environment };
-    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, all);
+    await runProgram(new URL("./import-data.ts", import.meta.url), parameters, { environment: all });
   } finally {
     temporary.remove();
   }

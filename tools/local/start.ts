@@ -16,6 +16,7 @@ const { parseArgs } = await import("node:util");
 const { makeAssembly } = await import("../assembly.ts");
 const { demoData, hasDemoLogins, requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
+const { toldBuilding } = await import("./told-building.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./configuration.ts");
 const { setting } = await import("../../shared/environment.ts");
@@ -186,7 +187,12 @@ try {
   const around =
     wanted.around === undefined ? undefined : await (await import("./around.ts")).aroundOf(wanted.around);
   const kept = keep === undefined ? undefined : await openKeptState(keep, around?.name ?? data, environment);
-  const making = makeAssembly(environment.TOKEN_ENDPOINT);
+  const say = (message: string) =>
+    process.stderr.write(
+      `${JSON.stringify({ level: "INFO", message, timestamp: new Date().toISOString() })}\n`,
+    );
+  const building = toldBuilding(process.stderr.isTTY, say);
+  const making = makeAssembly(environment.TOKEN_ENDPOINT, building);
   const [made, service] = await Promise.all([making, serve(making, wanted, around, kept, environment)]);
   await stop;
   await service.close();
