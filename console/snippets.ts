@@ -19,7 +19,8 @@ export function shellLogin(url: string): string {
   return [
     "export TOKEN=$(node -p 'JSON.stringify({emailaddress: process.env.EMAIL, password: process.env.PASSWORD})' |",
     `  curl -s ${quoted(url)} -d @- |`,
-    `  node -p 'JSON.parse(fs.readFileSync(0, "utf8")).Data.access_token')`,
+    `  node -p 'const answer = JSON.parse(fs.readFileSync(0, "utf8"));`,
+    "    answer.code ? (console.error(answer), process.exit(1)) : answer.Data.access_token')",
   ].join("\n");
 }
 
