@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type Plugin } from "esbuild";
+import { type PieceIndex, pieceFile } from "../console/map/ground-grid.ts";
 import { groundPieces } from "./console/ground-pieces.ts";
 import { licencesOf, nameOf, packagesIn, packagesOf } from "./console/licences.ts";
 import { outlines } from "./console/outlines.ts";
@@ -33,9 +34,14 @@ interface Asset {
 }
 
 function assetOf(file: string, text: string): Asset {
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
   const extension = extname(file);
-  return { name: `${basename(file, extension)}-${hash}${extension}`, text };
+  return { name: `${basename(file, extension)}-${hashOf([text])}${extension}`, text };
+}
+
+function hashOf(texts: Iterable<string>): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text);
+  return hash.digest("hex").slice(0, 10);
 }
 
 /**
@@ -44,10 +50,11 @@ function assetOf(file: string, text: string): Asset {
  */
 export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();
-  const pieces = new Map(
-    [...(await groundPieces())].map(([square, text]) => [square, assetOf(`ground.${square}.json`, text)]),
-  );
-  const index = Object.fromEntries([...pieces].map(([square, { name }]) => [square, name]));
+  const ground = await groundPieces();
+  // One hash for all: an index with thousands of them would be longer than a piece.
+  const hash = hashOf(ground.values());
+  const pieces = [...ground].map(([square, text]): Asset => ({ name: pieceFile(square, hash), text }));
+  const index: PieceIndex = { hash, squares: [...ground.keys()] };
   const others = {
     mapShared: map.shared,
     mapWorker: map.worker,
@@ -60,7 +67,7 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
   const bundled = await bundlePage(map, names);
   const packages = new Set([...bundled.packages, ...map.packages, packageOf("world-atlas/package.json")]);
   const licences = assetOf("licences.txt", await licencesOf([...packages]));
-  const assets = [...Object.values(others), licences, ...pieces.values(), ...bundled.assets];
+  const assets = [...Object.values(others), licences, ...pieces, ...bundled.assets];
   const entry = (pattern: RegExp) => assets.find(({ name }) => pattern.test(name))?.name ?? "";
   const page = (await readFile(join(sources, "index.html"), "utf8"))
     .replace("{style}", entry(/^main-\w+\.css$/))

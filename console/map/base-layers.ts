@@ -15,6 +15,9 @@ type Kind = PlaceProperties["kind"];
 /** The zoom from which pieces of the ground are drawn: at lower ones, their squares would show. */
 const detailZoom = 5;
 
+/** The zoom from which places of fewer than 15,000 people are named. */
+const villageZoom = 9.5;
+
 /** The zoom at which the parts of the demo's city are named instead of the city. */
 const partsZoom = 10.5;
 
@@ -122,7 +125,7 @@ function nameLayers({ label, riverLabel, parkLabel, land }: ThemeColours): Layer
   ];
 }
 
-/** Names of the cities in pieces of the ground. */
+/** Names of the places in pieces of the ground: villages once towns are far apart, and smaller. */
 function townNames(label: string, land: string): LayerSpecification {
   return {
     id: "town-names",
@@ -132,7 +135,8 @@ function townNames(label: string, land: string): LayerSpecification {
     filter: ["==", ["get", "kind"], "town"],
     layout: {
       ...regular,
-      "text-field": ["get", "name"],
+      "text-field": ["step", ["zoom"], ["case", isTown, ["get", "name"], ""], villageZoom, ["get", "name"]],
+      "text-size": ["case", isTown, 12, 10.5],
       "text-max-width": 7,
       "symbol-sort-key": ["-", ["get", "people"]],
       "text-padding": 5,
@@ -145,6 +149,8 @@ type NameOptions = SymbolLayerSpecification["layout"] & {
   readonly minzoom: number;
   readonly maxzoom?: number;
 };
+
+const isTown: ExpressionSpecification = [">=", ["get", "people"], 15_000];
 
 const isLarge: ExpressionSpecification = [">=", ["get", "people"], 1_000_000];
 

@@ -5,14 +5,16 @@ import type { Coverage } from "../request/capabilities.ts";
 import type { City } from "../request/regions.ts";
 import { ApiError, fetchWhole, successful } from "../whole-answer.ts";
 import { empty, type Position } from "./geojson.ts";
-import { squaresAround } from "./ground-grid.ts";
+import { type PieceIndex, pieceFile, squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";
 
 /** The pieces of the ground around what is covered; nothing where they cannot be loaded. */
 export async function detailAround(coverage: Coverage): Promise<FeatureCollection> {
-  const index = await readAsset<Readonly<Record<string, string>>>(assetUrl("pieces"));
-  const names = squaresAround(coverage).flatMap((square) => index?.[square] ?? []);
-  const pieces = await Promise.all(names.map((name) => readAsset<FeatureCollection>(urlOfAsset(name))));
+  const { squares = [], hash = "" } = (await readAsset<PieceIndex>(assetUrl("pieces"))) ?? {};
+  const names = squaresAround(coverage).filter((square) => squares.includes(square));
+  const pieces = await Promise.all(
+    names.map((square) => readAsset<FeatureCollection>(urlOfAsset(pieceFile(square, hash)))),
+  );
   return { ...empty, features: pieces.flatMap((piece) => piece?.features ?? []) };
 }
 

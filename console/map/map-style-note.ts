@@ -1,24 +1,54 @@
 import type { Map as MapLibreMap } from "maplibre-gl";
+import { copyText } from "../copy.ts";
 import { element, html } from "../dom.ts";
+import { extractCommand } from "./extract-command.ts";
 
 /** From this zoom on, one would expect streets. */
 const streetZoom = 10;
 
-/** Says, where the base map has no streets, how the operator gets some. */
+/** Says, where the base map has no streets, what it lacks, and how the operator gets a map of what is on view. */
 export function offerMapStyle(map: MapLibreMap): void {
-  const text = [
-    "This map has what the service has itself. With the setting ",
-    html("code", {}, "MAP_STYLE"),
-    ", it shows the operator’s own: the https address of a MapLibre style, or of a ",
-    html("code", {}, ".pmtiles"),
-    " archive.",
-  ];
+  const command = html("code", { class: "command" });
+  const builds = "https://maps.protomaps.com/builds";
   const offer = html(
     "details",
     { class: "card map-style-offer" },
     html("summary", {}, "No streets?"),
-    html("p", {}, ...text),
+    html(
+      "p",
+      {},
+      "This is the service’s own map. Coasts and borders are coarse, often a kilometre off; roads, buildings, lakes " +
+        "and small islands are missing. A map of what is on view by OpenStreetMap (ODbL), with ",
+      html("a", { href: builds, target: "_blank", rel: "noopener noreferrer" }, "Protomaps’ builds"),
+      ":",
+    ),
+    html(
+      "p",
+      {},
+      command,
+      " ",
+      html("button", { type: "button", click: () => void copyText(command) }, "Copy"),
+    ),
+    html(
+      "p",
+      {},
+      "The setting ",
+      html("code", {}, "MAP_STYLE"),
+      " has the address where the file is served.",
+    ),
   );
+  const showCommand = () => {
+    const bounds = map.getBounds();
+    const [west, south, east, north] = [
+      bounds.getWest(),
+      bounds.getSouth(),
+      bounds.getEast(),
+      bounds.getNorth(),
+    ];
+    command.textContent = extractCommand({ west, south, east, north }, new Date());
+  };
+  offer.addEventListener("toggle", showCommand);
+  map.on("moveend", showCommand);
   const show = () => {
     offer.hidden = map.getZoom() < streetZoom;
   };

@@ -30,7 +30,7 @@ describe.skipIf(chromium === undefined || !isInBrowser)("the operator's map", ()
 
   test.each([
     ["a style", "style.json", "© City", [255, 224, 224]],
-    ["an archive of tiles", "city.pmtiles", "© OpenStreetMap contributors", [247, 247, 244]],
+    ["an archive of tiles", "city.pmtiles", "© OpenStreetMap contributors", [236, 234, 229]],
   ] as const)(
     "the map draws %s of the operator below the cells, in ranges, from that origin alone",
     { timeout: 2 * patience },

@@ -2,16 +2,16 @@
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { merge } from "topojson-client";
 import { continuous, type Position } from "../../console/map/geojson.ts";
-import { groundSide, type PieceProperties, squareName } from "../../console/map/ground-grid.ts";
+import { groundSide, type PieceProperties, squareName, wrapped } from "../../console/map/ground-grid.ts";
 import { lineInSquares, ringInSquares, type Square } from "./clip.ts";
 import { countriesIn } from "./outlines.ts";
-import { citiesOf, isInDemo } from "./places.ts";
+import { citiesOf, demoArea } from "./places.ts";
 
-/** Corners that span less, in square degrees, are left out: a few hundred metres. */
-const minCornerArea = 2e-5;
+/** Corners that span less, in square degrees, are left out: 200 metres. */
+const minCornerArea = 5e-6;
 
-/** Cities from this number of people on; those that the world's overview has are not repeated. */
-const people = { from: 15_000, to: 100_000 } as const;
+/** All places that GeoNames' list has but those of the world's overview, which are not repeated. */
+const people = { from: 1_000, to: 100_000 } as const;
 
 type PieceFeature = Feature<Geometry, PieceProperties>;
 
@@ -34,13 +34,14 @@ export async function groundPieces(): Promise<ReadonlyMap<string, string>> {
   for (const part of borders.flatMap((line) => lineInSquares(line, groundSide))) {
     add(part, pieceOf("border", { type: "LineString", coordinates: part.positions.map(rounded) }));
   }
+  const isInDemo = await demoArea();
   for (const { name, population, at } of await citiesOf(people)) {
     const [longitude = 0, latitude = 0] = at;
-    if (await isInDemo(at)) continue;
+    if (isInDemo(at)) continue;
     const square = { column: Math.floor(longitude / groundSide), row: Math.floor(latitude / groundSide) };
     add(square, {
       type: "Feature",
-      properties: { kind: "town", name, people: population },
+      properties: { kind: "town", name, people: Number(population.toPrecision(2)) },
       geometry: { type: "Point", coordinates: at },
     });
   }
@@ -72,12 +73,6 @@ function addLand(rings: readonly Position[][], add: (square: Square, feature: Pi
   for (const { square, rings: parts } of inSquares.values()) {
     add(square, pieceOf("land", { type: "Polygon", coordinates: parts }));
   }
-}
-
-/** The column of a square on the world itself: rings that cross the antimeridian go on beyond 180 degrees. */
-function wrapped(column: number): number {
-  const columns = 360 / groundSide;
-  return ((((column + columns / 2) % columns) + columns) % columns) - columns / 2;
 }
 
 function seaOf({ column, row }: Square): PieceFeature {

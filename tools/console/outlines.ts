@@ -11,7 +11,7 @@ import type { OutlineProperties } from "../../console/map/places.ts";
 const require = createRequire(import.meta.url);
 
 /** Corners that span less, in square degrees, are left out: where cells are, the ground is in pieces with more detail. */
-const minCornerArea = 0.005;
+const minCornerArea = 0.01;
 
 type Country = (topojson.Polygon | topojson.MultiPolygon) & {
   readonly properties?: { readonly name?: string };

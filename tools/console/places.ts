@@ -26,10 +26,10 @@ export async function places(): Promise<string> {
   return JSON.stringify(collection);
 }
 
-/** Whether a position is in the demo's city, whose places the overview names. */
-export async function isInDemo(position: Position): Promise<boolean> {
+/** Tells whether a position is in the demo's city, whose places the overview names. */
+export async function demoArea(): Promise<(position: Position) => boolean> {
   demoFeatures ??= demoCity();
-  return isAmong(await demoFeatures)(position);
+  return isAmong(await demoFeatures);
 }
 
 let demoFeatures: Promise<readonly Place[]> | undefined;

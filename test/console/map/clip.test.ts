@@ -55,10 +55,11 @@ test("ground: a border across two squares is in both, without a gap between them
   ]);
 });
 
-test("ground: the squares within 60 km of Lyon are its own, and of a place at the edge of a square the next one as well", () => {
+test("ground: the squares within 60 km of Lyon are its own, and of a place at the edge of a square the next one as well, also across the antimeridian", () => {
   const around = (west: number, south: number, east: number, north: number) =>
     squaresAround(coverageOfBoxes({ west, south, east, north }) ?? { bbox: [], coordinates: [] });
 
-  expect(around(4.8, 45.7, 4.9, 45.8)).toEqual(["0,4"]);
-  expect(around(9.7, 45.1, 9.8, 45.2)).toEqual(["0,4", "1,4"]);
+  expect(around(4.8, 45.7, 4.9, 45.8)).toEqual(["1,15"]);
+  expect(around(8.7, 46.1, 8.8, 46.2)).toEqual(["2,15", "3,15"]);
+  expect(around(179.9, -16.8, 179.95, -16.7)).toEqual(["59,-6", "-60,-6"]);
 });
