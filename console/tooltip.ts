@@ -17,10 +17,29 @@ export function showTooltip(x: number, y: number, [first = "", ...others]: reado
   );
   tooltip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tooltip;
-  const left = x + gap + width > innerWidth ? x - gap - width : x + gap;
-  const top = y + gap + height > innerHeight ? y - gap - height : y + gap;
-  tooltip.style.left = `${Math.max(4, left)}px`;
-  tooltip.style.top = `${Math.max(4, top)}px`;
+  const card = document.querySelector(".cell")?.getBoundingClientRect();
+  const [lefts, tops] = [
+    [x + gap, x - gap - width],
+    [y + gap, y - gap - height],
+  ];
+  const place = tops
+    .flatMap((top) => lefts.map((left) => ({ left, top, right: left + width, bottom: top + height })))
+    .find((one) => isInWindow(one) && (card === undefined || !overlap(one, card)));
+  // Next to a cell at the card there may be no room: the card says more.
+  tooltip.hidden = place === undefined;
+  if (place === undefined) return;
+  tooltip.style.left = `${place.left}px`;
+  tooltip.style.top = `${place.top}px`;
+}
+
+type Edges = Pick<DOMRect, "left" | "top" | "right" | "bottom">;
+
+function isInWindow({ left, top, right, bottom }: Edges): boolean {
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}
+
+function overlap(one: Edges, other: Edges): boolean {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
 /** Hides the tooltip. */

@@ -212,6 +212,8 @@ export class AnswerView {
   #showCell(): void {
     const { densities, threshold, closeCell } = this.#options;
     const [index, hour] = [this.#selected, this.#hour];
+    // The card may come up where the tooltip is.
+    hideTooltip();
     showCell(index === undefined ? undefined : { densities, index, hour, threshold, close: closeCell });
     this.#placeCell();
   }
