@@ -43,6 +43,21 @@ test("the login command sends EMAIL and PASSWORD, and keeps the token in TOKEN, 
   expect(shell.stdout.trim()).toBe("a.b.c");
 });
 
+test("the login command prints the service's error where the login is not answered, and fails", () => {
+  const error = { status: 504, code: "TIMEOUT", message: "It took too long." };
+  const program = `curl() { echo '${JSON.stringify(error)}'; }\n${shellLogin("https://api.example.com/login")}`;
+
+  const env = { PATH: dirname(process.execPath) };
+  const { stderr, status } = spawnSync("/bin/sh", ["-ec", program.replace("export TOKEN", "TOKEN")], {
+    encoding: "utf8",
+    env,
+  });
+
+  expect(stderr).toContain("code: 'TIMEOUT'");
+  expect(stderr).not.toContain("TypeError");
+  expect(status).toBe(1);
+});
+
 test("the JavaScript program sends the URL, the token from TOKEN and the body", async () => {
   const requests: unknown[] = [];
   const fetch = async (url: string, options: { headers: object; body: string }) => {
