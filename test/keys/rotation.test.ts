@@ -38,6 +38,7 @@ describe("at later times", () => {
   /** Signing and publishing in this process, with a clock that the test sets and nothing cached. */
   async function coldSigner(): Promise<{
     readonly tokenAt: (now: Date) => Promise<string>;
+    readonly keyAgeAt: (now: Date) => Promise<number | undefined>;
     readonly publicAt: (now: Date) => Promise<Awaited<ReturnType<typeof publicKeys>>>;
   }> {
     const environment = service.environmentOf(functionOf(service, "profile/authenticate"));
@@ -51,9 +52,16 @@ describe("at later times", () => {
     const publishing: { publicKeys: typeof publicKeys } = await import("../../shared/tokens/signing-keys.ts");
     return {
       tokenAt: async (now) => (await signing.accessToken(holder, now, signal())).token,
+      keyAgeAt: async (now) => (await signing.accessToken(holder, now, signal())).keyAgeDays,
       publicAt: (now) => publishing.publicKeys(now, signal()),
     };
   }
+
+  test("a login by a clock that is behind reports a key that is 0 days old, and no negative age", async () => {
+    const signer = await coldSigner();
+
+    expect(await signer.keyAgeAt(new Date(Date.now() - 86_400_000))).toBe(0);
+  });
 
   test("a key is published before it signs and until its last token has expired", async () => {
     const before = { keys: await publishedKeys(service), at: Date.now() };

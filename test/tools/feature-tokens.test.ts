@@ -12,18 +12,25 @@ const folder = "test/tools/features";
 const planFile = `${folder}/plan.json`;
 
 test("the runner waits until a token has expired, and refuses one that is valid for more than two minutes", async () => {
-  const second = Math.floor(Date.now() / 1_000);
   const tokenUntil = (exp: number) => ({
     token: `e30.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.AAAA`,
   });
   const plan = await readPlan(planFile);
-  const soon = new Tokens("", { ...plan, expiredToken: tokenUntil(second - 9) }, folder);
-  await soon.expired();
-  expect(Date.now()).toBeGreaterThanOrEqual((second + 1) * 1_000);
-  const late = new Tokens("", { ...plan, expiredToken: tokenUntil(second + 3_600) }, folder);
-  await expect(late.expired()).rejects.toThrow(
-    /is valid for another 36\d\d s, and the runner waits 120 at most/,
-  );
+  let now = 1_000_000;
+  const waits: number[] = [];
+  // Timers may fire early.
+  const wait = async (milliseconds: number) => {
+    waits.push(milliseconds);
+    now += waits.length === 1 ? milliseconds - 1 : milliseconds;
+  };
+  const tokensWith = (exp: number) =>
+    new Tokens("", { ...plan, expiredToken: tokenUntil(exp) }, folder, { now: () => now, wait });
+
+  await tokensWith(1_000 - 9).expired();
+  const refusing = tokensWith(1_000 + 3_600).expired();
+
+  expect(waits).toEqual([1_000, 1]);
+  await expect(refusing).rejects.toThrow("is valid for another 3609 s, and the runner waits 120 at most");
 });
 
 test("an invalid token differs from the valid one in its signature", async () => {

@@ -11,25 +11,33 @@ const longestWaitSeconds = 120;
 /** How much servers' clocks may differ. */
 const toleranceSeconds = 10;
 
+/** What tells the time, and waits. */
+interface Clock {
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+}
+
 /** The access tokens of a plan. */
 export class Tokens {
   readonly #url: string;
   readonly #plan: Plan;
   readonly #folder: string;
+  readonly #clock: Clock;
   readonly #known = new Map<string, string>();
   #expired: Promise<string> | undefined;
 
   /** @param folder of the plan. */
-  constructor(url: string, plan: Plan, folder: string) {
+  constructor(url: string, plan: Plan, folder: string, clock: Clock = { now: Date.now, wait }) {
     this.#url = url;
     this.#plan = plan;
     this.#folder = folder;
+    this.#clock = clock;
   }
 
   /** A token of a caller that is valid for a while. */
   async of(caller: string): Promise<string> {
     const known = this.#known.get(caller);
-    if (known !== undefined && secondsLeft(known) > toleranceSeconds) return known;
+    if (known !== undefined && this.#secondsLeft(known) > toleranceSeconds) return known;
     const { from, scopes } = inPlan(this.#plan.callers[caller], `caller ${caller}`);
     const token = await this.#from(from, scopes);
     this.#known.set(caller, token);
@@ -40,7 +48,7 @@ export class Tokens {
   async expired(): Promise<string> {
     this.#expired ??= this.#from(inPlan(this.#plan.expiredToken, "expiredToken"));
     const token = await this.#expired;
-    const seconds = () => secondsLeft(token, -Infinity) + toleranceSeconds;
+    const seconds = () => this.#secondsLeft(token, -Infinity) + toleranceSeconds;
     if (seconds() > longestWaitSeconds) {
       throw new CannotRun(
         `expiredToken is valid for another ${Math.round(seconds())} s, and the runner waits ${longestWaitSeconds} at most: ` +
@@ -48,7 +56,7 @@ export class Tokens {
       );
     }
     // A timer may fire early: it counts whole milliseconds, and of another clock.
-    while (seconds() > 0) await wait(Math.ceil(seconds() * 1_000));
+    while (seconds() > 0) await this.#clock.wait(Math.ceil(seconds() * 1_000));
     return token;
   }
 
@@ -68,6 +76,17 @@ export class Tokens {
     return inPlan(found, `caller without the scope ${scope}`)[0];
   }
 
+  /** For how many more seconds a token is valid, if it is a JWT that says so. */
+  #secondsLeft(token: string, otherwise = Infinity): number {
+    try {
+      const { exp } = decodeJwt(token);
+      return exp === undefined ? otherwise : exp - this.#clock.now() / 1_000;
+    } catch (error) {
+      if (error instanceof errors.JWTInvalid) return otherwise;
+      throw error;
+    }
+  }
+
   async #from(source: TokenSource, scopes = this.#plan.callers[this.#plan.application]?.scopes ?? []) {
     if ("client" in source) {
       const { issuer = this.#url, keyFile, ...client } = source.client;
@@ -85,15 +104,4 @@ export class Tokens {
 function sendable(token: string, name: string): string {
   if (/^[\x20-\x7e]+$/.test(token)) return token;
   throw new CannotRun(`${name} has characters that no header can have, such as a line break`);
-}
-
-/** For how many more seconds a token is valid, if it is a JWT that says so. */
-function secondsLeft(token: string, otherwise = Infinity): number {
-  try {
-    const { exp } = decodeJwt(token);
-    return exp === undefined ? otherwise : exp - Date.now() / 1_000;
-  } catch (error) {
-    if (error instanceof errors.JWTInvalid) return otherwise;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from "vitest";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { cellOf, geohashAt, gridOf } from "../../../../functions/population-density/cover/geohash.ts";
 import type { DayStorage } from "../../../../functions/population-density/import/publish/day-storage.ts";
 import { checkDay, storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
@@ -178,10 +179,20 @@ describe("parts of a day", () => {
   test("an import waits until the lease of one that was cut short has ended", async () => {
     const [tile, date] = [freshTile(), "2026-09-18"];
     const key = observedDay(date);
-    const until = Date.now() + 1_500;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const until = Date.now() + 60_000;
+    const order: string[] = [];
     expect(await takeDay(key, "killed", until, await readDayParts(key))).toBe(true);
-    await storeDay(dayOf(date, first(tile)), observed);
-    expect(Date.now()).toBeGreaterThanOrEqual(until);
+
+    const storing = storeDay(dayOf(date, first(tile)), observed).then(() => order.push("stored"));
+    // The import looks again and again; the clock stands still.
+    await wait(1_000);
+    order.push("ended");
+    vi.setSystemTime(until);
+    await storing;
+
+    expect(order).toEqual(["ended", "stored"]);
     expect(await peopleAt(tile, key, 8, 0)).toBe(100);
     expect(await readDayParts(key)).not.toHaveProperty("writer");
   });
