@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { constructIdOf } from "../infra/bundles.ts";
 import type { FunctionId } from "../infra/functions.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
+import type { Building } from "./build.ts";
 import { cachedFolder, installed } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
 import type { Template } from "./local/template/template.ts";
@@ -13,14 +14,6 @@ export interface MadeAssembly {
   /** The folder of the bundles the assembly was made from. */
   readonly bundles: string;
   readonly remove: () => void;
-}
-
-/** How far a build is. */
-export interface Building {
-  readonly done: number;
-  readonly all: number;
-  /** How many functions are built. */
-  readonly functions: number;
 }
 
 /** The files from which an assembly is made. */

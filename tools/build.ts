@@ -12,6 +12,14 @@ import { consoleFiles } from "./build-console.ts";
  */
 export const defaultMaps = fileURLToPath(new URL("../dist/maps", import.meta.url));
 
+/** How far a build is. */
+export interface Building {
+  readonly done: number;
+  readonly all: number;
+  /** How many functions are built. */
+  readonly functions: number;
+}
+
 /** What esbuild takes for the bundle's folder: a source map has the same paths wherever the bundle is written. */
 const namedFolder = join(defaultBundles, "area", "operation");
 

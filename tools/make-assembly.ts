@@ -3,8 +3,7 @@
  * how far it is after each step.
  */
 import { bundledIds } from "../infra/bundles.ts";
-import type { Building } from "./assembly.ts";
-import { buildFunctions } from "./build.ts";
+import { type Building, buildFunctions } from "./build.ts";
 
 const [bundles, outdir, TOKEN_ENDPOINT] = process.argv.slice(2);
 if (bundles === undefined || outdir === undefined || TOKEN_ENDPOINT === undefined) {

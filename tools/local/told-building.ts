@@ -1,4 +1,4 @@
-import type { Building } from "../assembly.ts";
+import type { Building } from "../build.ts";
 import { startBar } from "../cli/progress.ts";
 
 /**
