@@ -134,6 +134,18 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
+    test("each of 24 hours that the slider chooses is drawn once, and none is asked for", async () => {
+      const { page, requests } = map;
+      await showDensities(page);
+      const before = requests.length;
+
+      const redraws = await page.evaluate(redrawsByHour);
+
+      expect(redraws).toEqual(Array.from({ length: 24 }, () => 1));
+      expect(requests.slice(before)).toEqual([]);
+      expectNoProblems(map);
+    });
+
     test("the map downloads its answer as GeoJSON and as CSV", async () => {
       const { page } = map;
       const answer = await showDensities(page);
@@ -149,21 +161,22 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test.each([
-      ["curl", "--compressed"],
-      ["JavaScript", "await fetch("],
-      ["Python", "urllib.request"],
-    ])("the map shows its request as a %s program without a token", async (language, part) => {
+    test("the map shows its request as curl, JavaScript and Python programs without a token", async () => {
       const { page } = map;
       await showDensities(page);
+      const programIn = async (language: string) => {
+        await page.click(`#request .segments button:has-text("${language}")`);
+        return await page.textContent("#request pre");
+      };
 
       await page.click("text=Copy as code");
-      await page.click(`#request .segments button:has-text("${language}")`);
-      const program = await page.textContent("#request pre");
+      const programs = [await programIn("curl"), await programIn("JavaScript"), await programIn("Python")];
       await page.keyboard.press("Escape");
 
-      expect(program).toContain(part);
-      expect(program).not.toContain("eyJ");
+      for (const [index, part] of ["--compressed", "await fetch(", "urllib.request"].entries()) {
+        expect(programs[index]).toContain(part);
+        expect(programs[index]).not.toContain("eyJ");
+      }
       expectNoProblems(map);
     });
 
@@ -263,6 +276,84 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await page.waitForSelector(".operations li, .operations p:has-text('There are none')");
       expectNoProblems(map);
     });
+
+    test("a legend that was folded for a card stays open once the user has opened it, until another cell is chosen", async () => {
+      const { page } = map;
+      const isOpen = async () => (await page.locator("#legend details[open]").count()) === 1;
+      const whole = page.viewportSize() ?? { width: 0, height: 0 };
+      await page.setViewportSize({ width: 800, height: 600 });
+      await page.click("text=Densest cells");
+      await page.locator("#panel button.link").first().click();
+      const withCard = await isOpen();
+      await page.click("#legend summary");
+      await page.evaluate("document.getElementById('map').map.panBy([0, 20], { duration: 0 })");
+      const afterMove = await isOpen();
+      await page.locator("#panel button.link").nth(1).click();
+      const withOther = await isOpen();
+      await page.keyboard.press("Escape");
+
+      expect({ withCard, afterMove, withOther }).toEqual({
+        withCard: false,
+        afterMove: true,
+        withOther: false,
+      });
+      expect(await isOpen()).toBe(true);
+      await page.setViewportSize(whole);
+    });
+
+    test("all of a coarse cell is in view and named as what is counted; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", async () => {
+      const { page } = map;
+      await openAddress(page, `area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`);
+      const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
+      const before = await centre();
+      const { width = 0 } = (await page.locator(".bar-hour").boundingBox()) ?? {};
+      const isInView = `(({ map }) => ${JSON.stringify(corners("u05"))}.every((corner) => map.getBounds().contains(corner)))`;
+
+      expect(await page.evaluate(`${isInView}(document.getElementById("map"))`)).toBe(true);
+      expect(await page.textContent("#timeline .total-people")).toMatch(
+        /people in 1 cell that touches the area: 17,\d{3} km², of which 10\.\d km² are in it$/,
+      );
+      expect(width).toBeLessThan(100);
+      await page.locator("#map canvas").click();
+      await page.waitForSelector("#cell-title code");
+      await cellsDrawn(page);
+      const after = await centre();
+      await page.goto(
+        `${used.service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`,
+      );
+      await page.waitForSelector('#validation button:has-text("Use the next 6 hours")');
+
+      expect(after).toEqual(before);
+      expect(await page.locator("#timeline .people, #published-cells").count()).toBe(0);
+      await page.click('#validation button:has-text("Use the next 6 hours")');
+      expect((await showDensities(page)).intervals).toHaveLength(6);
+      expectNoProblems(map);
+    });
+
+    test("the map keeps its answer when the next request is cancelled or fails, and mends one that is too large", async () => {
+      const { page } = map;
+      const answer = await openAddress(page, "area=4.82,45.74,4.86,45.77&hours=6&precision=5");
+
+      await openForm(page);
+      await page.route("**/retrieve", () => undefined, { times: 1 });
+      await page.click("form.request button.primary");
+      expect(await page.textContent("#status")).toBe("Asking…");
+      await page.click(".progress button");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Cancelled.");
+      expect(await cellsDrawn(page)).toEqual(answer);
+      await page.route("**/retrieve", (route) => route.abort());
+      await page.click("form.request button.primary");
+      await page.waitForSelector(".notice .problem");
+      expect(await cellsDrawn(page)).toEqual(answer);
+      await page.unroute("**/retrieve");
+      await page.click("label[for=precision-7]");
+      await page.selectOption("#hours", "168");
+      expect(await page.isDisabled("form.request button.primary")).toBe(true);
+      await page.click('#validation button:has-text("Use precision 6")');
+
+      expect((await showDensities(page)).intervals).toHaveLength(168);
+      expect(page.url()).toContain("&hours=168&precision=6&");
+    });
   });
 
   test("the console shows why a login is refused, which scope it lacks, and lets another account log in", {
@@ -343,103 +434,6 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     await page.context().close();
   });
 
-  test("the map keeps its answer when the next request is cancelled or fails, and mends one that is too large", {
-    timeout: 2 * patience,
-  }, async () => {
-    const opened = await openConsole(
-      used.browser,
-      `${used.service.url}/#area=4.82,45.74,4.86,45.77&hours=6&precision=5`,
-    );
-    const { page } = opened;
-    await logIn(page);
-    const answer = await cellsDrawn(page);
-
-    await openForm(page);
-    await page.route("**/retrieve", () => undefined, { times: 1 });
-    await page.click("form.request button.primary");
-    expect(await page.textContent("#status")).toBe("Asking…");
-    await page.click(".progress button");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Cancelled.");
-    expect(await cellsDrawn(page)).toEqual(answer);
-    await page.route("**/retrieve", (route) => route.abort());
-    await page.click("form.request button.primary");
-    await page.waitForSelector(".notice .problem");
-    expect(await cellsDrawn(page)).toEqual(answer);
-    await page.unroute("**/retrieve");
-    await page.click("label[for=precision-7]");
-    await page.selectOption("#hours", "168");
-    expect(await page.isDisabled("form.request button.primary")).toBe(true);
-    await page.click('#validation button:has-text("Use precision 6")');
-
-    expect((await showDensities(page)).intervals).toHaveLength(168);
-    expect(page.url()).toContain("&hours=168&precision=6&");
-    await page.context().close();
-  });
-
-  test("a legend that was folded for a card stays open once the user has opened it, until another cell is chosen", {
-    timeout: 2 * patience,
-  }, async () => {
-    const { page } = await openConsole(used.browser, used.service.url, {
-      viewport: { width: 800, height: 600 },
-    });
-    const isOpen = async () => (await page.locator("#legend details[open]").count()) === 1;
-    await logIn(page);
-    await page.click("text=Densest cells");
-    await page.locator("#panel button.link").first().click();
-    const withCard = await isOpen();
-    await page.click("#legend summary");
-    await page.evaluate("document.getElementById('map').map.panBy([0, 20], { duration: 0 })");
-    const afterMove = await isOpen();
-    await page.locator("#panel button.link").nth(1).click();
-    const withOther = await isOpen();
-    await page.keyboard.press("Escape");
-
-    expect({ withCard, afterMove, withOther }).toEqual({
-      withCard: false,
-      afterMove: true,
-      withOther: false,
-    });
-    expect(await isOpen()).toBe(true);
-    await page.context().close();
-  });
-
-  test("all of a coarse cell is in view and named as what is counted; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", {
-    timeout: 2 * patience,
-  }, async () => {
-    const opened = await openConsole(
-      used.browser,
-      `${used.service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`,
-    );
-    const { page } = opened;
-    await logIn(page);
-    await cellsDrawn(page);
-    const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
-    const before = await centre();
-    const { width = 0 } = (await page.locator(".bar-hour").boundingBox()) ?? {};
-    const isInView = `(({ map }) => ${JSON.stringify(corners("u05"))}.every((corner) => map.getBounds().contains(corner)))`;
-
-    expect(await page.evaluate(`${isInView}(document.getElementById("map"))`)).toBe(true);
-    expect(await page.textContent("#timeline .total-people")).toMatch(
-      /people in 1 cell that touches the area: 17,\d{3} km², of which 10\.\d km² are in it$/,
-    );
-    expect(width).toBeLessThan(100);
-    await page.locator("#map canvas").click();
-    await page.waitForSelector("#cell-title code");
-    await cellsDrawn(page);
-    const after = await centre();
-    await page.goto(
-      `${used.service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`,
-    );
-    await page.waitForSelector('#validation button:has-text("Use the next 6 hours")');
-
-    expect(after).toEqual(before);
-    expect(await page.locator("#timeline .people, #published-cells").count()).toBe(0);
-    await page.click('#validation button:has-text("Use the next 6 hours")');
-    expect((await showDensities(page)).intervals).toHaveLength(6);
-    expectNoProblems(opened);
-    await page.context().close();
-  });
-
   test("axe-core finds nothing serious in the login and on the map, light and dark, on wide and narrow windows", {
     timeout: 4 * patience,
   }, async () => {
@@ -484,6 +478,36 @@ function corners(geohash: string): readonly (readonly number[])[] {
     [west, south],
     [east, north],
   ];
+}
+
+/** Runs in the page: how many times the map is drawn for each hour from the last one to the first. */
+const redrawsByHour = `(async () => {
+  const { map } = document.getElementById("map");
+  const slider = document.querySelector("#timeline input");
+  const idle = () => new Promise((resolve) => void map.once("idle", resolve));
+  const choose = async (hour) => {
+    const drawn = idle();
+    slider.value = hour;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    await drawn;
+  };
+  // Not counted: the hour on view may be this one, of which nothing would be drawn.
+  map.triggerRepaint();
+  await choose(0);
+  const redraws = [];
+  map.on("render", () => redraws[redraws.length - 1]++);
+  for (let hour = Number(slider.max); hour >= 0; hour--) {
+    redraws.push(0);
+    await choose(hour);
+  }
+  return redraws;
+})()`;
+
+/** Opens an address on the page of the map, and waits until its answer is drawn. */
+async function openAddress(page: Page, fragment: string) {
+  await page.goto(`${new URL(page.url()).origin}/#${fragment}`);
+  await page.waitForURL(/&hour=/);
+  return await cellsDrawn(page);
 }
 
 /** A whole hour, as addresses have it. */
