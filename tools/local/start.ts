@@ -119,10 +119,10 @@ async function serve(
   return service;
 }
 
-/** What ends the service: it would answer 503 to everything that is to be stored. */
 /** What LevelDB says of a disk that takes no more. */
 const isOfDisk = /no space left|disk quota|ENOSPC|EDQUOT/i;
 
+/** What ends the service: it would answer 503 to everything that is to be stored. */
 function whyBroken(kept: KeptState | undefined, { message }: Error): string {
   if (kept === undefined) return `An embedded server has ended: ${message}`;
   const advice = isOfDisk.test(message) ? "Make room there and start again" : "Start again";
