@@ -1,4 +1,5 @@
 /** Whether areas have anything of what is covered, or of where typical hours were compared. */
+import { continuous, positionOf } from "../map/geojson.ts";
 import type { Point } from "./area.ts";
 import type { Coverage, ForecastQuality } from "./capabilities.ts";
 import type { Query } from "./query.ts";
@@ -6,17 +7,28 @@ import type { Query } from "./query.ts";
 type Place = readonly number[];
 type Ring = readonly Place[];
 
-/** Whether a ring has anything of what is covered. */
+/** Whether a ring, also one across the antimeridian, has anything of what is covered. */
 export function touchesCoverage(
   ring: readonly Point[],
   { coordinates }: Pick<Coverage, "coordinates">,
 ): boolean {
-  const places = ring.map(({ longitude, latitude }): Place => [longitude, latitude]);
-  return coordinates.some(
-    (polygon) =>
-      places.some((place) => isWithin(place, polygon)) ||
-      polygon.some((outline) => outline.some((place) => isWithin(place, [places]))) ||
-      polygon.some((outline) => cross(places, outline)),
+  const unbroken = continuous(ring.map(positionOf));
+  const turns = [0, -360, 360].map((turn) =>
+    unbroken.map(([longitude, latitude]): Place => [longitude + turn, latitude]),
+  );
+  return coordinates.some((polygon) => turns.some((places) => touch(places, polygon)));
+}
+
+/** Whether any of some rings has anything of what is covered; true before the first import. */
+export function areCovered(rings: readonly (readonly Point[])[], coverage: Coverage | undefined): boolean {
+  return coverage === undefined || rings.some((ring) => touchesCoverage(ring, coverage));
+}
+
+function touch(places: Ring, polygon: readonly Ring[]): boolean {
+  return (
+    places.some((place) => isWithin(place, polygon)) ||
+    polygon.some((outline) => outline.some((place) => isWithin(place, [places]))) ||
+    polygon.some((outline) => cross(places, outline))
   );
 }
 

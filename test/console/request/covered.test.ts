@@ -20,6 +20,16 @@ test.each([
   expect(touchesCoverage(ring, lyon)).toBe(expected);
 });
 
+test.each([
+  [true, "across the antimeridian next to Fiji's east", boxOf(179.9, -17, -179.7, -16.9)],
+  [true, "of 182 degrees of longitude, as GeoJSON has it", boxOf(179.9, -17, 180.3, -16.9)],
+  [false, "across the antimeridian in the north", boxOf(179.9, 45.72, -179.7, 45.74)],
+])("coverage on both sides of the antimeridian: %s for an area %s", (expected, _, ring) => {
+  const fiji = coverageOfBoxes({ west: -180, south: -18, east: -179.8, north: -16 });
+
+  expect(touchesCoverage(ring, fiji ?? never())).toBe(expected);
+});
+
 test("coverage: an area with exchanged coordinates is covered once they are exchanged again, and 120 is no latitude", () => {
   const given = swapped(boxOf(4.82, 45.72, 4.84, 45.74)) ?? [];
 
