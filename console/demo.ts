@@ -14,8 +14,11 @@ export const subscriberLogin = isLocal
   ? { emailaddress: "ada@example.com", password: "subscriber one pass" }
   : undefined;
 
+/** The command that covers other ground; nothing elsewhere. */
+export const aroundCommand = isLocal ? "npm start -- --around PLACE" : "";
+
 /** How one covers other ground, as a sentence; nothing elsewhere. */
-export const otherGround = isLocal ? "npm start -- --around PLACE covers another place, by a model." : "";
+export const otherGround = isLocal ? `${aroundCommand} covers another place, by a model.` : "";
 
 /** A sink that takes every delivery; undefined elsewhere. */
 export const demoSink = isLocal ? apiUrl(acceptingSinkPath.slice(1)) : undefined;

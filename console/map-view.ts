@@ -13,7 +13,7 @@ import { announce, element, html, linksTo } from "./dom.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
-import { boxOfCells } from "./map/geojson.ts";
+import { boxOfCells, empty } from "./map/geojson.ts";
 import { savePicture } from "./map/picture.ts";
 import { counted } from "./numbers.ts";
 import { operationList } from "./operations.ts";
@@ -23,16 +23,16 @@ import { readAddress, type ViewState, writeAddress } from "./request/address.ts"
 import { type Area, type Box, boxArea, type Point } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
 import type { Capabilities, Coverage } from "./request/capabilities.ts";
-import { qualityIn, touchesCoverage } from "./request/covered.ts";
+import { areCovered, qualityIn } from "./request/covered.ts";
 import { type Example, examplesIn } from "./request/examples.ts";
-import { onGivenTexts } from "./request/import-way.ts";
+import { onGivenTexts } from "./request/given-files.ts";
 import { fileName, placesName } from "./request/place-name.ts";
 import { type Query, requestsOf } from "./request/query.ts";
 import { readCapabilities } from "./request/read-capabilities.ts";
 import type { City } from "./request/regions.ts";
 import { requestFold } from "./request/request-fold.ts";
 import { type RequestForm, requestForm } from "./request/request-form.ts";
-import { largestCount } from "./request/validation.ts";
+import { largestCount, type QueryProblem } from "./request/validation.ts";
 import { allowedPlaces, currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 import { useDataZone } from "./time.ts";
@@ -138,10 +138,9 @@ class MapView {
   /** Takes areas that were dropped on the page, or pasted. */
   take(texts: readonly string[]): void {
     if (document.body.dataset.view !== "map" || this.#form === undefined) return;
-    const { fold, form } = this.#form;
-    fold.element.open = true;
+    const { form } = this.#form;
     form.take(texts);
-    fold.element.scrollIntoView({ block: "nearest" });
+    form.where.scrollIntoView({ block: "nearest" });
   }
 
   /** Removes everything that belongs to the previous login. */
@@ -171,16 +170,26 @@ class MapView {
     const { coverage } = capabilities;
     useDataZone(capabilities.typicalWeek.timeZone);
     const places = html("div");
+    let showCities: (cities: readonly City[]) => void = () => undefined;
+    const cities = new Promise<readonly City[]>((resolve) => {
+      showCities = resolve;
+    });
     if (coverage !== undefined) this.#map.showCoverage(coverage);
     const examples = examplesIn(coverage);
     const form = requestForm({
       capabilities,
       examples,
+      cities,
       drawing: this.#areaDrawing(capabilities),
       onAreas: (areas, outlines) => this.#showAreas(areas, outlines),
-      onChange: () => this.#followForm(),
+      onChange: (problem) => this.#followForm(problem),
       onCoverage: () => this.#map.moveToCoverage(),
       onSubmit: (query) => void this.#retrieve(query, { write: pushAddress, folds: true }),
+      onFound: (query) => {
+        // Of more requests, the cost is seen first.
+        if (query.areas.length <= requestsByItself)
+          void this.#retrieve(query, { write: pushAddress, folds: true });
+      },
     });
     const fold = requestFold(form.element, examples);
     const [outdated, unread, result] = [
@@ -191,6 +200,7 @@ class MapView {
     this.#form = { capabilities, examples, form, fold, outdated, unread, result };
     this.#panel.replaceChildren(
       html("div", { class: "notice" }, unread, this.#asking.element, outdated),
+      form.where,
       fold.element,
       result,
       places,
@@ -204,36 +214,23 @@ class MapView {
     );
     const wait = new Promise((resolve) => setTimeout(resolve, groundWaitMilliseconds));
     await Promise.race([this.openAddress(), wait]);
-    if (coverage !== undefined) void this.#showPlaces(coverage, places);
+    void this.#showGround(coverage, places).then(showCities);
   }
 
-  /** Draws the ground in detail, and names what is covered. */
-  async #showPlaces(coverage: Coverage, place: HTMLElement): Promise<void> {
-    const detail = await detailAround(coverage);
+  /** Draws the ground in detail, and names what is covered. @returns the cities of the map */
+  async #showGround(coverage: Coverage | undefined, place: HTMLElement): Promise<readonly City[]> {
+    const detail = coverage === undefined ? empty : await detailAround(coverage);
     this.#map.showDetail(detail);
     const cities = await citiesAround(detail);
-    this.#cities = cities;
+    this.#cities = cities.filter(({ people }) => people > 0);
+    if (coverage === undefined) return cities;
     const onRegions = (boxes: readonly Box[]) => {
       if (boxes[0] !== undefined && boxes.length === 1) this.#map.moveToBox(boxes[0]);
       const areas = boxes.flatMap((box) => boxArea(box) ?? []);
       if (areas.length > 0) this.#form?.form.fill({ areas });
     };
-    const onCity = ({ longitude, latitude }: City) => {
-      const around = {
-        west: longitude - 0.02,
-        south: latitude - 0.015,
-        east: longitude + 0.02,
-        north: latitude + 0.015,
-      };
-      const area = boxArea(around);
-      if (area !== undefined && touchesCoverage(area.boundary, coverage))
-        this.#form?.form.fill({ areas: [area] });
-      else {
-        this.#map.moveToBox(around, 10);
-        announce("This city is not covered.");
-      }
-    };
-    place.replaceChildren(placesPanel({ coverage, cities, onRegions, onCity }));
+    place.replaceChildren(placesPanel({ coverage, cities, onRegions }));
+    return cities;
   }
 
   #areaDrawing(capabilities: Capabilities): AreaDrawing {
@@ -243,7 +240,8 @@ class MapView {
       this.#answer?.select(undefined);
       this.#drawing = new Drawing(this.#map, capabilities.area, initial, (area) => {
         this.#drawing = undefined;
-        done(area);
+        if (area === undefined) this.#form?.form.fill({});
+        else done(area);
       });
     };
     return { start, cancel: () => this.#cancelDrawing() };
@@ -256,33 +254,39 @@ class MapView {
 
   #showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void {
     this.#map.showAreas(areas, outlines);
-    this.#moveToCells(areas, this.#form?.form.query()?.precision ?? finestPrecision);
+    const rings = areas.map(({ boundary }) => boundary);
+    const isCovered = areCovered(rings, this.#form?.capabilities.coverage);
+    const precision = this.#form?.form.query()?.precision ?? finestPrecision;
+    // With some ground around it, where there is nothing else to see.
+    this.#moveToCells(areas, precision, isCovered ? undefined : 9);
   }
 
   /** Moves to all cells that areas touch: coarse ones reach far beyond them. */
-  #moveToCells(areas: readonly Area[], precision: number): void {
+  #moveToCells(areas: readonly Area[], precision: number, most?: number): void {
     const box = boxOfCells(areas, precision);
     this.#movedTo = writeAddress({ areas, precision });
-    if (box !== undefined) this.#map.moveToBox(box);
+    if (box !== undefined) this.#map.moveToBox(box, most);
   }
 
   /**
    * Dims numbers that are not of what the form asks for any more, and asks for those that are: by itself after a pause
    * where the answer is small, otherwise by a click.
    */
-  #followForm(): void {
+  #followForm(problem: QueryProblem | undefined): void {
     clearTimeout(this.#pause);
-    const query = this.#form?.form.query();
-    const isAskedFor = query !== undefined && isAskedByItself(query);
-    this.#showOutdated(
-      query,
-      isAskedFor ? "This one is asked for in a moment." : "Show densities to ask for this one.",
-    );
-    if (!isAskedFor || !this.#isOutdatedFor(query)) return;
-    this.#pause = setTimeout(
-      () => void this.#retrieve(query, { write: pushAddress, folds: false }),
-      pauseMilliseconds,
-    );
+    const { form, fold } = this.#form ?? {};
+    const query = form?.query();
+    if (query !== undefined && isAskedByItself(query)) {
+      this.#showOutdated(query, "This one is asked for in a moment.");
+      if (textOf(query) === textOf(this.#asked)) return;
+      const ask = () => void this.#retrieve(query, { write: pushAddress, folds: false });
+      this.#pause = setTimeout(ask, pauseMilliseconds);
+      return;
+    }
+    this.#showOutdated(query, query === undefined ? "" : "Show densities to ask for this one.");
+    // The form has the button that asks, and what mends a request, but for its areas.
+    if (this.#isOutdatedFor(query) && fold !== undefined && problem?.areas === undefined)
+      fold.element.open = true;
   }
 
   /** Whether the numbers on view are not of what the form asks for. */
@@ -298,7 +302,7 @@ class MapView {
       one?.toggleAttribute("inert", isOutdated);
     element("map-view").classList.toggle("is-outdated", isOutdated);
     if (isOutdated) this.#answer?.select(undefined);
-    const note = `The numbers are of the former request. ${next}`;
+    const note = `The numbers are of the former request. ${next}`.trim();
     outdated?.replaceChildren(...(isOutdated ? [html("p", { class: "warning" }, note)] : []));
   }
 
@@ -414,7 +418,6 @@ class MapView {
         const name = fileName(place(), { from: this.#hour ?? from, precision }, ".png");
         savePicture(this.#map.library, { name, place: place(), sources });
       },
-      onCoverage: () => this.#map.moveToCoverage(),
     });
   }
 

@@ -1,34 +1,31 @@
-/** Finds one's place: a search of cities, and the regions that are covered, as a list and on a small map. */
-import { announce, html } from "./dom.ts";
+/** The regions that are covered, as a list and on a small map. */
+import { html } from "./dom.ts";
 import { counted, squareKilometres } from "./numbers.ts";
 import { overview } from "./overview.ts";
 import { panel } from "./panel.ts";
 import type { Box } from "./request/area.ts";
 import type { Coverage } from "./request/capabilities.ts";
 import { maxAreas } from "./request/fit-areas.ts";
-import { type City, citiesNamed, type Region, regionsOf } from "./request/regions.ts";
+import { type City, type Region, regionsOf } from "./request/regions.ts";
 
 interface PlacesOptions {
   readonly coverage: Coverage;
   readonly cities: readonly City[];
   /** Shows regions: their boxes, with areas to ask for. */
   readonly onRegions: (boxes: readonly Box[]) => void;
-  /** Shows a city. */
-  readonly onCity: (city: City) => void;
 }
 
 /** Regions that are listed at most. */
 const maxListed = 30;
 
 /** Creates the panel. */
-export function placesPanel({ coverage, cities, onRegions, onCity }: PlacesOptions): HTMLElement {
+export function placesPanel({ coverage, cities, onRegions }: PlacesOptions): HTMLElement {
   const regions = regionsOf(coverage, cities).map((region) => ({ ...region, name: nameOf(region) }));
   const onRegion = (box: Box) => onRegions([box]);
   const all = regions.map(({ box }) => box);
   return panel(
     "Places",
     { name: "places", isOpen: regions.length > 1 },
-    searchField(cities, onCity),
     html("p", { class: "note" }, `${counted(regions.length, "covered region")}, the largest first:`),
     html(
       "ul",
@@ -37,40 +34,9 @@ export function placesPanel({ coverage, cities, onRegions, onCity }: PlacesOptio
     ),
     regions.length > 1 &&
       regions.length <= maxAreas &&
-      html("button", { type: "button", click: () => onRegions(all) }, "All that is covered"),
+      html("button", { type: "button", click: () => onRegions(all) }, "Ask for all of them"),
     regions.length > 1 && overview(regions.slice(0, maxListed), onRegion),
   );
-}
-
-function searchField(cities: readonly City[], onCity: (city: City) => void): HTMLElement {
-  const list = html("ul", { class: "place-list", "aria-label": "Cities found" });
-  const choose = (city: City) => {
-    input.value = city.name;
-    list.replaceChildren();
-    onCity(city);
-  };
-  const show = () => {
-    const found = citiesNamed(input.value, cities);
-    const buttons = found.map((city) =>
-      html("button", { type: "button", click: () => choose(city) }, city.name),
-    );
-    list.replaceChildren(...buttons.map((button) => html("li", {}, button)));
-    if (input.value.trim() !== "")
-      announce(`${counted(found.length, "city").replace("citys", "cities")} found.`);
-  };
-  const input = html("input", {
-    type: "search",
-    placeholder: "Search a city",
-    "aria-label": "Search a city",
-    input: show,
-    keydown: (event) => {
-      const { key } = event as KeyboardEvent;
-      const [first] = citiesNamed(input.value, cities);
-      if (key === "Enter" && first !== undefined) choose(first);
-      if (key === "ArrowDown") list.querySelector("button")?.focus();
-    },
-  });
-  return html("div", { role: "search" }, input, list);
 }
 
 function nameOf({ name }: Region): string {

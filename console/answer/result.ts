@@ -46,13 +46,11 @@ interface ResultOptions {
   readonly onCell: (index: number) => void;
   /** Called when the user wants the map as a picture. */
   readonly onPicture: () => void;
-  /** Called when the user wants to see what is covered. */
-  readonly onCoverage: () => void;
 }
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, sizes, requests, threshold, quality, nameFile, onCell, onPicture, onCoverage } = options;
+  const { densities, sizes, requests, threshold, quality, nameFile, onCell, onPicture } = options;
   const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -65,7 +63,6 @@ export function resultPanel(options: ResultOptions): Result {
     "section",
     { "aria-label": "Answer" },
     note !== "" && html("p", { class: "warning" }, note),
-    note !== "" && html("button", { type: "button", click: onCoverage }, "Show what is covered"),
     ...(hasCells ? figures.elements : []),
     hasCells && extremesOf(densities.hours),
     hasCells && riskLine,

@@ -108,7 +108,7 @@ export async function createMap(
       showLines("coverage", positions);
     },
     showDetail: (detail) => map.getSource<GeoJSONSource>("detail")?.setData(detail),
-    moveToBox: (box, most) => move([boxRing(box)], most),
+    moveToBox: (box) => move([boxRing(box)]),
     showAreas: (areas, outlines) => {
       showLines("area", areas.map(areaRing));
       showLines(

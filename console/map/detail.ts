@@ -18,7 +18,7 @@ export async function detailAround(coverage: Coverage): Promise<FeatureCollectio
   return { ...empty, features: pieces.flatMap((piece) => piece?.features ?? []) };
 }
 
-/** The cities of the world's overview, and those of pieces. */
+/** The cities of the world's overview with the parts of the demo's, and those of pieces. */
 export async function citiesAround(detail: FeatureCollection): Promise<City[]> {
   const overview = await readAsset<FeatureCollection>(assetUrl("places"));
   return [...(overview?.features ?? []), ...detail.features].filter(isCity).map(cityOf);
@@ -32,17 +32,24 @@ export async function landRings(): Promise<Position[][]> {
   );
 }
 
-type Named = Feature<Point, { readonly name: string; readonly people: number }>;
+type Named = Feature<Point, { readonly name: string; readonly people?: number }>;
 
 function isCity({ properties }: Feature<Geometry>): boolean {
-  const kinds: readonly (PlaceProperties["kind"] | "town")[] = ["city", "overview", "town"];
+  const kinds: readonly (PlaceProperties["kind"] | "town")[] = [
+    "city",
+    "overview",
+    "town",
+    "commune",
+    "quarter",
+    "station",
+  ];
   return kinds.includes(properties?.kind);
 }
 
 function cityOf(feature: Feature<Geometry>): City {
   const { properties, geometry } = feature as Named;
   const [longitude = 0, latitude = 0] = geometry.coordinates;
-  return { name: properties.name, people: properties.people, longitude, latitude };
+  return { name: properties.name, people: properties.people ?? 0, longitude, latitude };
 }
 
 /** An asset as JSON; undefined where it cannot be loaded, as after a deployment: the map is drawn without it. */

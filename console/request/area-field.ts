@@ -1,22 +1,23 @@
-/** The field for the areas: an example, areas drawn on the map, or areas as people have them. */
-import { otherGround } from "../demo.ts";
+/** The field for the areas: a city, areas as people have them, drawn on the map, or an example. */
 import { html } from "../dom.ts";
-import { counted } from "../numbers.ts";
+import { counted, metres } from "../numbers.ts";
 import type { ViewState } from "./address.ts";
-import { type Area, type AreaLimits, areDegrees, noDegrees, type Point } from "./area.ts";
+import type { Area, AreaLimits, Point } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
-import { swapped, touchesCoverage } from "./covered.ts";
+import { squareAround } from "./coordinates.ts";
+import { areCovered, swapped } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
 import { differenceRemarks } from "./geohash-list.ts";
 import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
-import { importWay } from "./import-way.ts";
-import { segments } from "./segments.ts";
+import { fileButton } from "./given-files.ts";
+import type { City } from "./regions.ts";
+import { isName, searchField } from "./search-field.ts";
 
 /** Draws an area on the map. */
 export interface AreaDrawing {
-  /** Starts drawing, or changing the corners of an area; `done` receives undefined if the user cancels. */
-  readonly start: (area: Area | undefined, done: (area: Area | undefined) => void) => void;
+  /** Starts drawing, or changing the corners of an area; `done` is not called if the user cancels. */
+  readonly start: (area: Area | undefined, done: (area: Area) => void) => void;
   /** Cancels drawing, if active. */
   readonly cancel: () => void;
 }
@@ -26,6 +27,8 @@ interface AreaFieldOptions {
   readonly limits: AreaLimits;
   /** Absent before the first import. */
   readonly coverage: Coverage | undefined;
+  /** Resolves once they are loaded. */
+  readonly cities: Promise<readonly City[]>;
   readonly drawing: AreaDrawing;
   /** Called when the user wants to see what is covered. */
   readonly onCoverage: () => void;
@@ -35,61 +38,79 @@ interface AreaFieldOptions {
   readonly onRequest: (state: ViewState, areas: readonly Area[]) => void;
   /** @param outlines the outlines of simplified areas, as they were given */
   readonly onChange: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
+  /** Called after `onChange` if the user has typed or chosen something of which something is covered. */
+  readonly onFound: () => void;
 }
 
-type WayName = "Example" | "Draw" | "Import";
+/** A city is asked for as far as this from its middle, to each side. */
+const cityKilometres = 1.5;
 
-/** One way to choose areas. */
-interface Way {
-  readonly element: HTMLElement;
-  /** Called when the user selects this way. */
-  readonly open?: () => void;
-}
+const notFound =
+  "The map has the large cities of the world, and smaller ones around what is covered. Coordinates (45.76, 4.83), a " +
+  "box, geohashes, GeoJSON and WKT are read, too.";
 
 /** The field. */
 export class AreaField {
+  /** Where people search, give or draw an area, and what becomes of it. */
+  readonly element: HTMLElement;
   readonly #options: AreaFieldOptions;
   readonly #example: HTMLSelectElement;
-  readonly #ways: Readonly<Record<WayName, Way>>;
-  readonly #choice: HTMLElement;
   readonly #note = html("p", { class: "note", "aria-live": "polite" });
   readonly #change: HTMLButtonElement;
   #areas: readonly Area[] = [];
+  /** The last ones of which something was covered. */
+  #coveredAreas: readonly Area[];
 
   /** Creates the field, without an area. */
   constructor(options: AreaFieldOptions) {
     this.#options = options;
-    const { examples } = options;
+    const { examples, cities } = options;
+    this.#coveredAreas = examples.slice(0, 1).map(({ area }) => area);
     this.#example = html(
       "select",
       { id: "example", change: () => this.#chooseExample() },
+      html("option", { value: "", hidden: true }, "Own area"),
       ...examples.map(({ name }) => html("option", { value: name }, name)),
     );
-    this.#ways = this.#createWays();
     this.#change = html(
       "button",
       { type: "button", class: "chip", hidden: true, click: () => this.#draw(this.#areas[0]) },
       "Move corners",
     );
-    const initial = examples.length > 0 ? "Example" : "Draw";
-    this.#choice = segments("way", ["Example", "Draw", "Import"], initial, (chosen) => {
-      this.#show(chosen);
-      // What was wrong with another way says nothing of this one.
-      if (this.#note.classList.contains("problem")) this.#note.textContent = "";
-      this.#ways[chosen].open?.();
+    const search = searchField({
+      cities,
+      isCovered: (city) => this.#isCovered([squareAround(city, cityKilometres)]),
+      onCity: (city) => this.#takeCity(city),
+      onText: (text) => {
+        if (this.take([text])) options.onFound();
+      },
     });
-    this.#show(initial);
+    const chip = (name: string, click: () => void) =>
+      html("button", { type: "button", class: "chip", click }, name);
+    const actions = html(
+      "div",
+      { class: "row area-actions" },
+      chip("Draw", () => this.#draw(undefined)),
+      fileButton((texts) => this.take(texts)),
+      chip("Show what is covered", () => this.#showCovered()),
+    );
+    search.addEventListener("input", () => {
+      if (this.#note.classList.contains("problem")) this.#note.replaceChildren();
+    });
+    this.element = html("div", { class: "where" }, search, actions, this.#note);
   }
 
-  /** The elements, for a form. */
+  /** What the form has of it: examples, and a change of the area. */
   fieldset(): HTMLFieldSetElement {
+    const { examples } = this.#options;
+    const label = html("label", { for: "example", class: "hidden-text" }, "Example");
+    const legend = html("legend", {}, "Area");
     return html(
       "fieldset",
       {},
-      html("legend", {}, "Area"),
-      this.#choice,
-      ...Object.values(this.#ways).map(({ element }) => element),
-      this.#note,
+      legend,
+      label,
+      examples.length > 0 && this.#example,
       html("div", {}, this.#change),
     );
   }
@@ -97,81 +118,47 @@ export class AreaField {
   /** Sets areas that are not the user's choice in this field, as those of the address. */
   set(areas: readonly Area[]): void {
     this.#areas = [];
-    const { examples } = this.#options;
-    const example = examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
-    this.#show(example === undefined ? "Draw" : "Example");
-    if (example !== undefined) this.#example.value = example.name;
+    const isExample = this.#exampleOf(areas) !== undefined;
     const rings = areas.map(({ boundary }) => boundary);
-    this.#fit({ understood: [], rings, state: {}, remarks: [] }, example === undefined);
+    this.#fit({ rings, state: {}, remarks: [] }, { namesSize: !isExample });
   }
 
-  /** Reads areas from texts, as of dropped files. Where they hold none to ask for, what was chosen before stays. */
-  take(texts: readonly string[]): void {
-    this.#show("Import");
+  /**
+   * Reads areas from texts, as of dropped files. Where they hold none, what was chosen before stays.
+   * @returns whether something of them is covered
+   */
+  take(texts: readonly string[]): boolean {
     try {
-      const given = parseGivenAreas(...texts);
-      if (this.#isCovered(given.rings)) this.#fit(given, true);
-      else this.#refuseUncovered(given);
+      const { understood, ...given } = parseGivenAreas(...texts);
+      const kinds = [...new Set(understood)].join("; ");
+      return this.#fit(given, { understood: `Understood as ${kinds}.`, namesSize: true });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      this.#refuse(error);
+      const [text = ""] = texts;
+      this.#refuse(isName(text) ? new Error(`0 cities found for “${text.trim()}”. ${notFound}`) : error);
+      return false;
     }
   }
 
+  #takeCity(city: City): void {
+    const rings = [squareAround(city, cityKilometres)];
+    const side = metres(2_000 * cityKilometres);
+    const understood = `${city.name}: ${side} × ${side} around its middle.`;
+    if (this.#fit({ rings, state: {}, remarks: [] }, { understood })) this.#options.onFound();
+  }
+
   #isCovered(rings: readonly (readonly Point[])[]): boolean {
-    const { coverage } = this.#options;
-    return coverage === undefined || rings.some((ring) => touchesCoverage(ring, coverage));
+    return areCovered(rings, this.#options.coverage);
   }
 
-  /** Says that nothing is covered, and offers to exchange latitude and longitude where something is covered then. */
-  #refuseUncovered(given: GivenAreas): void {
-    const { rings } = given;
-    const others = rings.flatMap((ring) => {
-      const other = swapped(ring);
-      return other === undefined ? [] : [other];
-    });
-    const outside = rings.flat().find((point) => !areDegrees([point]));
-    const hasDegrees = rings.some(areDegrees);
-    const reason =
-      outside === undefined || hasDegrees
-        ? "Nothing of this is covered."
-        : noDegrees([outside.longitude, outside.latitude]);
-    this.#refuse(new Error([...understoodAs(given.understood), reason].join(" ")));
-    const swap = () => this.#fit({ ...given, rings: others }, true);
-    this.#note.append(
-      html(
-        "span",
-        { class: "row" },
-        this.#isCovered(others) &&
-          html("button", { type: "button", click: swap }, "Swap latitude and longitude"),
-        html("button", { type: "button", click: this.#options.onCoverage }, "Show what is covered"),
-        html("span", {}, otherGround),
-      ),
-    );
-    this.#note.scrollIntoView({ block: "nearest" });
+  #exampleOf(areas: readonly Area[]): Example | undefined {
+    return this.#options.examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
   }
 
-  #createWays(): Readonly<Record<WayName, Way>> {
-    const label = html("label", { for: "example", class: "hidden-text" }, "Example");
-    const draw = () => this.#draw(undefined);
-    return {
-      Example: { element: html("div", {}, label, this.#example), open: () => this.#chooseExample() },
-      Draw: {
-        element: html(
-          "div",
-          {},
-          html("button", { type: "button", class: "wide", click: draw }, "Draw on the map"),
-        ),
-        open: draw,
-      },
-      Import: { element: importWay((texts) => this.take(texts)) },
-    };
-  }
-
-  #show(shown: WayName): void {
-    for (const way of Object.values(this.#ways)) way.element.hidden = way !== this.#ways[shown];
-    for (const input of this.#choice.querySelectorAll("input")) input.checked = input.value === shown;
-    this.#options.drawing.cancel();
+  /** Leaves an area of which nothing is covered. */
+  #showCovered(): void {
+    if (!this.#isCovered(this.#areas.map(({ boundary }) => boundary))) this.set(this.#coveredAreas);
+    this.#options.onCoverage();
   }
 
   #chooseExample(): void {
@@ -182,25 +169,45 @@ export class AreaField {
   }
 
   #draw(area: Area | undefined): void {
-    this.#options.drawing.start(area, (drawn) => {
-      if (drawn !== undefined) this.set([drawn]);
-    });
+    this.#options.drawing.start(area, (drawn) => this.set([drawn]));
   }
 
-  /** Makes areas of rings that the API takes. @param given whose `state` has period and precision, of a request */
-  #fit({ rings, understood, state, remarks, cells }: GivenAreas, namesSize: boolean): void {
+  /**
+   * Makes areas of rings that the API takes. Where it takes none, those that were chosen before stay.
+   * @param given whose `state` has period and precision, of a request
+   * @returns whether there are any of which something is covered
+   */
+  #fit(given: Omit<GivenAreas, "understood">, { understood, namesSize = false }: Told): boolean {
+    const { rings, state, remarks, cells } = given;
+    const isCovered = this.#isCovered(rings);
     try {
       const { areas, outlines, remarks: changes } = fitAreas(rings, this.#options.limits);
-      if (understood.length > 0) this.#options.onRequest(state, areas);
+      if (understood !== undefined && isCovered) this.#options.onRequest(state, areas);
       const size = namesSize ? [sizeOf(areas)] : [];
       const differences = cells === undefined ? [] : differenceRemarks(areas, cells);
-      const sentences = [...understoodAs(understood), ...size, ...remarks, ...changes, ...differences];
+      const sentences = [understood ?? [], size, remarks, changes, differences].flat();
       this.#setAreas(areas, sentences.join(" "), outlines);
+      return isCovered;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (this.#areas.length === 0) this.#options.onChange([], []);
       this.#refuse(error);
+      return false;
+    } finally {
+      if (!isCovered) this.#offerSwap(given);
     }
+  }
+
+  /** Offers to exchange latitude and longitude where something is covered then. */
+  #offerSwap(given: Omit<GivenAreas, "understood">): void {
+    const rings = given.rings.flatMap((ring) => {
+      const other = swapped(ring);
+      return other === undefined ? [] : [other];
+    });
+    if (!this.#isCovered(rings)) return;
+    const swap = () => this.#fit({ ...given, rings }, { namesSize: true });
+    const button = html("button", { type: "button", click: swap }, "Swap latitude and longitude");
+    this.#note.append(html("span", { class: "row" }, button));
   }
 
   /** Says what is wrong with an area. The one that was chosen before stays. */
@@ -211,7 +218,10 @@ export class AreaField {
   }
 
   #setAreas(areas: readonly Area[], text: string, outlines: readonly (readonly Point[])[] = []): void {
+    this.#options.drawing.cancel();
     this.#areas = areas;
+    if (this.#isCovered(areas.map(({ boundary }) => boundary))) this.#coveredAreas = areas;
+    this.#example.value = this.#exampleOf(areas)?.name ?? "";
     this.#note.textContent = text;
     this.#note.className = "note";
     this.#change.hidden = areas.length !== 1;
@@ -219,12 +229,15 @@ export class AreaField {
   }
 }
 
-function isSame(one: Area, other: Area | undefined): boolean {
-  return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
+/** What is said of areas that were given. */
+interface Told {
+  /** The sentence about what was given; absent for areas that nobody has given in this field. */
+  readonly understood?: string;
+  readonly namesSize?: boolean;
 }
 
-function understoodAs(texts: readonly string[]): string[] {
-  return texts.length === 0 ? [] : [`Understood as ${[...new Set(texts)].join("; ")}.`];
+function isSame(one: Area, other: Area | undefined): boolean {
+  return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
 }
 
 /** `6 points.`, `3 areas, asked for one by one.` */

@@ -66,10 +66,11 @@ function angleOf([sign = "", degrees, minutes, seconds]: Parts, letter = ""): An
   return { letter: letter.toUpperCase(), degrees: isNegative ? -size : size };
 }
 
-/** The square that reaches a kilometre from a place to each side. @throws {Error} near a pole. */
-export function kilometreAround({ latitude, longitude }: Point): readonly Point[] {
-  const width = degreesOfKilometre / Math.cos((latitude * Math.PI) / 180);
-  const [south, north] = [latitude - degreesOfKilometre, latitude + degreesOfKilometre];
+/** The square that reaches some kilometres from a place to each side. @throws {Error} near a pole. */
+export function squareAround({ latitude, longitude }: Point, kilometres: number): readonly Point[] {
+  const height = kilometres * degreesOfKilometre;
+  const width = height / Math.cos((latitude * Math.PI) / 180);
+  const [south, north] = [latitude - height, latitude + height];
   const [west, east] = [longitude - width, longitude + width].map((degrees) =>
     Math.abs(degrees) > 180 ? degrees - 360 * Math.sign(degrees) : degrees,
   ) as [number, number];

@@ -2,7 +2,7 @@
 
 import { counted } from "../numbers.ts";
 import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
-import { kilometreAround, parsePlace } from "./coordinates.ts";
+import { parsePlace, squareAround } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
 import { listed } from "./listed.ts";
 import { parseTable } from "./table.ts";
@@ -53,7 +53,7 @@ function around(place: Point, kind = "a place"): GivenText {
   const { latitude, longitude } = place;
   const name = `latitude ${degrees(latitude)}, longitude ${degrees(longitude)}`;
   return {
-    values: [kilometreAround(place)],
+    values: [squareAround(place, 1)],
     understood: `${kind}, ${name}: the area reaches a kilometre from it to each side`,
     remarks: [],
   };

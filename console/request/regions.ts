@@ -3,9 +3,10 @@ import type { Box } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
 import { isWithin } from "./covered.ts";
 
-/** A city of the map. */
+/** A city of the map, or a part of one. */
 export interface City {
   readonly name: string;
+  /** 0 for a part of a city. */
   readonly people: number;
   readonly longitude: number;
   readonly latitude: number;
@@ -22,7 +23,8 @@ export interface Region {
 const kilometresPerDegree = 111.32;
 
 /** The regions, the largest first. */
-export function regionsOf({ coordinates }: Coverage, cities: readonly City[]): Region[] {
+export function regionsOf({ coordinates }: Coverage, places: readonly City[]): Region[] {
+  const cities = places.filter(({ people }) => people > 0);
   return coordinates
     .map((polygon): Region => {
       const box = boxOf(polygon[0] ?? []);
@@ -31,14 +33,42 @@ export function regionsOf({ coordinates }: Coverage, cities: readonly City[]): R
     .sort((one, other) => other.squareKilometres - one.squareKilometres);
 }
 
-/** The cities whose names begin with a text, or have a word that does, the largest first. */
-export function citiesNamed(text: string, cities: readonly City[], most = 8): City[] {
-  const wanted = plain(text);
+/** A city that was searched for. */
+export interface FoundCity extends City {
+  readonly isCovered: boolean;
+}
+
+/**
+ * The cities whose names begin with a text, or have a word that does: first those with that very name, then those that
+ * are covered, then the largest. A country after a comma is ignored.
+ */
+export function citiesNamed(
+  text: string,
+  cities: readonly City[],
+  isCovered: (city: City) => boolean,
+  most = 6,
+): FoundCity[] {
+  const wanted = plain(/\d/.test(text) ? text : text.replace(/,.*/s, ""));
   if (wanted === "") return [];
-  return cities
-    .filter(({ name }) => ` ${plain(name)}`.includes(` ${wanted}`))
-    .sort((one, other) => other.people - one.people)
+  const found = cities
+    .map((city) => ({ ...city, plainName: plain(city.name) }))
+    .filter(({ plainName }) => ` ${plainName}`.includes(` ${wanted}`))
+    .map((city) => ({ ...city, isNamed: city.plainName === wanted, isCovered: isCovered(city) }))
+    .sort(
+      (one, other) =>
+        Number(other.isNamed) - Number(one.isNamed) ||
+        Number(other.isCovered) - Number(one.isCovered) ||
+        other.people - one.people,
+    );
+  return found
+    .filter((city, index) => !found.slice(0, index).some((before) => isSameCity(before, city)))
     .slice(0, most);
+}
+
+/** Whether a city is another one's part of the same name, as the city proper of a commune. */
+function isSameCity(one: City, other: City): boolean {
+  const distance = Math.hypot(one.longitude - other.longitude, one.latitude - other.latitude);
+  return one.name === other.name && distance < 0.2;
 }
 
 /** Letters whose accents Unicode does not take apart. */

@@ -1,4 +1,5 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
+import { aroundCommand, otherGround } from "../demo.ts";
 import { html } from "../dom.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
@@ -10,24 +11,31 @@ import type { Example } from "./examples.ts";
 import { periodField } from "./period-field.ts";
 import { precisionField } from "./precision-field.ts";
 import type { Query } from "./query.ts";
+import type { City } from "./regions.ts";
 import { finestFor, largestCount, type QueryProblem, validate } from "./validation.ts";
 
 interface FormOptions {
   readonly capabilities: Capabilities;
   readonly examples: readonly Example[];
+  /** Resolves once they are loaded. */
+  readonly cities: Promise<readonly City[]>;
   readonly drawing: AreaDrawing;
   /** @param outlines the outlines of simplified areas, as they were given */
   readonly onAreas: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
-  /** Called after every change. */
-  readonly onChange: () => void;
+  /** Called after every change, with what keeps the form from being sent. */
+  readonly onChange: (problem: QueryProblem | undefined) => void;
   /** Called when the user wants to see what is covered. */
   readonly onCoverage: () => void;
   readonly onSubmit: (query: Query) => void;
+  /** Called when something that is covered was searched for, with what the form asks for then. */
+  readonly onFound: (query: Query) => void;
 }
 
 /** The form. */
 export interface RequestForm {
   readonly element: HTMLFormElement;
+  /** The field in which people search, give or draw an area, which is not in the form. */
+  readonly where: HTMLElement;
   /** Fills in what a state names, and leaves the other fields as they are. */
   readonly fill: (state: ViewState) => void;
   /** Reads areas, and what else a request has, from texts as of dropped files. */
@@ -38,7 +46,7 @@ export interface RequestForm {
 
 /** Creates the form, without an area. */
 export function requestForm(options: FormOptions): RequestForm {
-  const { capabilities, examples, drawing, onAreas, onChange, onCoverage, onSubmit } = options;
+  const { capabilities, examples, cities, drawing, onAreas, onChange, onCoverage } = options;
   const { precisions, limits } = capabilities;
   let areas: readonly Area[] = [];
 
@@ -51,9 +59,12 @@ export function requestForm(options: FormOptions): RequestForm {
   });
   const found = () => validate(values(), capabilities, examples, new Date());
   const update = () => {
+    const problem = found();
     precision.show(values());
-    submit.show(found());
-    onChange();
+    submit.show(problem);
+    // What is wrong with the areas is said where they are chosen.
+    (problem?.areas === undefined ? submit.element : field.element).append(submit.note);
+    onChange(problem);
   };
   const period = periodField(capabilities.period.maxHours, update);
   const precision = precisionAndSize(precisions, limits.synchronous.slots, update);
@@ -70,6 +81,7 @@ export function requestForm(options: FormOptions): RequestForm {
     examples,
     limits: capabilities.area,
     coverage: capabilities.coverage,
+    cities,
     drawing,
     onCoverage,
     onExample: (area) => fitPrecision([area]),
@@ -79,6 +91,7 @@ export function requestForm(options: FormOptions): RequestForm {
       onAreas(areas, outlines);
       update();
     },
+    onFound: () => sendTo(options.onFound),
   });
   const fill = (state: ViewState) => {
     set(state);
@@ -89,16 +102,19 @@ export function requestForm(options: FormOptions): RequestForm {
     const { from, ...others } = values();
     return from === undefined || found() !== undefined ? undefined : { from, ...others };
   };
+  const sendTo = (receive: (query: Query) => void) => {
+    const asked = query();
+    if (asked !== undefined) receive(asked);
+    else update();
+  };
   const send = (event: Event) => {
     event.preventDefault();
-    const asked = query();
-    if (asked !== undefined) onSubmit(asked);
-    else update();
+    sendTo(options.onSubmit);
   };
   const parts = [field.fieldset(), period.fieldset, precision.fieldset, submit.element];
   const element = html("form", { class: "request", submit: send }, ...parts);
   update();
-  return { element, fill, take: (texts) => field.take(texts), query };
+  return { element, where: field.element, fill, take: (texts) => void field.take(texts), query };
 }
 
 /** What the form asks for, perhaps without a start. */
@@ -131,11 +147,11 @@ function submission(fill: (state: ViewState) => void) {
     button.disabled = problem !== undefined;
     note.replaceChildren(...(problem === undefined ? [] : problemElements(problem, fill)));
   };
-  return { element: html("div", { class: "submit" }, button, note), show };
+  return { element: html("div", { class: "submit" }, button, note), note, show };
 }
 
 function problemElements(
-  { reason, remedies }: QueryProblem,
+  { areas, reason, remedies }: QueryProblem,
   fill: (state: ViewState) => void,
 ): HTMLElement[] {
   const buttons = remedies.map(({ label, change }) =>
@@ -143,6 +159,12 @@ function problemElements(
   );
   return [
     html("p", { class: "problem" }, reason),
+    ...(areas === "uncovered" && otherGround !== "" ? [commandNote()] : []),
     ...(buttons.length === 0 ? [] : [html("div", { class: "row" }, ...buttons)]),
   ];
+}
+
+function commandNote(): HTMLElement {
+  const sentence = otherGround.slice(aroundCommand.length);
+  return html("p", { class: "note" }, html("code", {}, aroundCommand), sentence);
 }

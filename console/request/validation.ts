@@ -4,11 +4,14 @@ import { afterHours, hoursFromNow } from "../time.ts";
 import type { ViewState } from "./address.ts";
 import { cellCount } from "./area.ts";
 import type { Capabilities } from "./capabilities.ts";
+import { areCovered } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import type { Query } from "./query.ts";
 
 /** Why a query cannot be asked. */
 export interface QueryProblem {
+  /** Where the problem is with its areas: there is none, or nothing of them is covered. */
+  readonly areas?: "missing" | "uncovered";
   readonly reason: string;
   readonly remedies: readonly Remedy[];
 }
@@ -28,7 +31,7 @@ export const lengths: readonly { readonly hours: number; readonly name: string }
   { hours: 168, name: "7 days" },
 ];
 
-type Limits = Pick<Capabilities, "precisions" | "limits" | "period">;
+type Limits = Pick<Capabilities, "precisions" | "limits" | "period" | "coverage">;
 
 /** The cells of the largest area of a query: each area is a request of its own. */
 export function largestCount({ areas }: Pick<Query, "areas">, precision: number): number {
@@ -55,8 +58,11 @@ export function validate(
     const [example] = examples;
     const remedies =
       example === undefined ? [] : [{ label: `Use ${example.name}`, change: { areas: [example.area] } }];
-    return { reason: "There is no area yet.", remedies };
+    return { areas: "missing", reason: "There is no area yet.", remedies };
   }
+  const rings = areas.map(({ boundary }) => boundary);
+  if (!areCovered(rings, limits.coverage))
+    return { areas: "uncovered", reason: "Nothing of this is covered.", remedies: [] };
   if (from === undefined) return { reason: "The period has no start.", remedies: [nextHours(24, now)] };
   return periodProblem(from, hours, limits, now) ?? sizeProblem({ areas, from, hours, precision }, limits);
 }

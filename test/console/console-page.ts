@@ -112,6 +112,23 @@ export async function openForm(page: Page): Promise<void> {
   if ((await page.locator(".request-fold[open]").count()) === 0) await page.click(".request-fold summary");
 }
 
+/** Gives the search a name or an area: several lines are pasted, as typing has but one. */
+export async function search(page: Page, text: string): Promise<void> {
+  if (text.includes("\n")) await page.evaluate(`(${paste})(${JSON.stringify(text)})`);
+  else {
+    await page.fill("#where", text);
+    await page.press("#where", "Enter");
+  }
+}
+
+/** Runs in the page. */
+const paste = `(text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const event = new ClipboardEvent("paste", { clipboardData, cancelable: true });
+  document.getElementById("where").dispatchEvent(event);
+}`;
+
 /** Submits the form, and waits until the answer is drawn. */
 export async function showDensities(page: Page): Promise<AnswerBody> {
   const isAnswered = (request: Request) => request.url().endsWith("/populationdensitydata/retrieve");

@@ -16,23 +16,26 @@ import {
   openForm,
   patience,
   screenshot,
+  search,
   seriousFindings,
   showDensities,
   useConsole,
 } from "./console-page.ts";
 
-/** The cells of the first hour of an answer. */
-function firstCells(answer: AnswerBody) {
+/** The cells of an answer in the hour that the map shows. */
+async function cellsShown(page: Page, answer: AnswerBody) {
+  const hour = Number(await page.getAttribute("#map", "data-hour"));
   return answer.features.map(({ properties: { geohash, dataType, pplDensity } }) => ({
     geohash,
-    dataType: dataType[0],
-    pplDensity: pplDensity[0] ?? 0,
+    dataType: dataType[hour],
+    pplDensity: pplDensity[hour] ?? 0,
   }));
 }
 
-/** The cell with the highest density in the first hour. */
-function densestCell(answer: AnswerBody) {
-  return firstCells(answer).reduce((one, other) => (other.pplDensity > one.pplDensity ? other : one));
+/** The cell with the highest density in the hour that the map shows. */
+async function densestCell(page: Page, answer: AnswerBody) {
+  const cells = await cellsShown(page, answer);
+  return cells.reduce((one, other) => (other.pplDensity > one.pplDensity ? other : one));
 }
 
 describe.skipIf(chromium === undefined || !isWanted)("the console in a browser", () => {
@@ -70,7 +73,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
       const answer = await showDensities(page);
 
-      const count = (kind: string) => firstCells(answer).filter(({ dataType }) => dataType === kind).length;
+      const cells = await cellsShown(page, answer);
+      const count = (kind: string) => cells.filter(({ dataType }) => dataType === kind).length;
       expect(answer.intervals).toHaveLength(24);
       expect(count("DENSITY_ESTIMATION")).toBeGreaterThan(20);
       expect(await cellsDrawn(page)).toEqual({
@@ -85,7 +89,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("the map shows the API's density of the cell that is chosen with the keyboard", async () => {
       const { page } = map;
-      const { geohash, pplDensity } = densestCell(await showDensities(page));
+      const { geohash, pplDensity } = await densestCell(page, await showDensities(page));
 
       await page.focus("text=Densest cells");
       await page.keyboard.press("Enter");
@@ -101,7 +105,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("the map shows each cell of the hour in one class of ground risk", async () => {
       const { page } = map;
-      const cells = firstCells(await showDensities(page));
+      const cells = await cellsShown(page, await showDensities(page));
 
       await page.click(".ground-risk summary");
       await page.locator(".ground-risk td").first().waitFor();
@@ -123,7 +127,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await showDensities(page);
 
       await page.focus("#timeline input");
-      await page.keyboard.press("ArrowRight");
+      for (const key of ["Home", "ArrowRight"]) await page.keyboard.press(key);
       await page.waitForSelector('#map[data-hour="1"]');
       await cellsDrawn(page);
       await page.click("#timeline .play");
@@ -149,8 +153,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     test("the map downloads its answer as GeoJSON and as CSV", async () => {
       const { page } = map;
       const answer = await showDensities(page);
-      const cells = firstCells(answer).length;
-      const { geohash } = densestCell(answer);
+      const cells = answer.features.length;
+      const { geohash } = await densestCell(page, answer);
 
       const geojson = await download(page, "GeoJSON");
       const csv = await download(page, "CSV");
@@ -180,23 +184,24 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test("the form cancels drawing when another way is chosen, and says why a pasted text is refused", async () => {
+    test("the form cancels drawing when an example is chosen, and says why a text is refused until the next one is typed", async () => {
       const { page } = map;
       await openForm(page);
-      await page.click("label[for=way-Example]");
-      await page.click("label[for=way-Draw]");
+      await page.click(".where button:has-text('Draw')");
       await page.waitForSelector("#drawing button");
 
-      await page.click("label[for=way-Import]");
+      await page.selectOption("#example", "Part-Dieu station");
       const drawingButtons = await page.locator("#drawing button").count();
-      await page.fill("#pasted", "{");
-      await page.click("text=Use this");
-      const problem = await page.textContent(".request .problem");
-      await page.click("label[for=way-Example]");
+      await search(page, "{");
+      const problem = await page.textContent(".where > .problem");
+      await search(page, "Xyzzy");
+      const unknown = await page.textContent(".where > .problem:has-text('Xyzzy')");
+      await page.fill("#where", "");
 
       expect(drawingButtons).toBe(0);
       expect(problem).toContain("This is not JSON");
-      expect(await page.locator(".request .problem").count()).toBe(0);
+      expect(unknown).toContain("0 cities found for “Xyzzy”.");
+      expect(await page.textContent(".where > .problem")).toBe("");
       expectNoProblems(map);
     });
 
@@ -209,22 +214,16 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
         [longitude, latitude],
       ];
       const coordinates = [[ring(4.82, 45.74), ring(4.822, 45.742)], [ring(4.85, 45.75)]];
-      await openForm(page);
-      await page.click("label[for=way-Import]");
-      await page.fill("#pasted", JSON.stringify({ type: "MultiPolygon", coordinates }));
-      await page.click("text=Use this");
-      const note = await page.textContent(".request .note[aria-live]");
       const before = requests.length;
-      await page.click("form.request button.primary");
+      await search(page, JSON.stringify({ type: "MultiPolygon", coordinates }));
+      const note = await page.textContent(".where > .note:has-text('GeoJSON')");
       await page.waitForURL(/#area=4\.82,45\.74,.*;4\.85,45\.75,/);
-      // The answer to the submission folds the form: not later, while it is filled in again.
-      await page.waitForSelector(".request-fold:not([open])");
       await cellsDrawn(page);
       const asked = requests.slice(before).filter(({ url }) => url.endsWith("/retrieve"));
 
+      await search(page, "POLYGON ((4.82 45.74, 4.86 45.74, 4.84 45.76, 4.82 45.74))");
+      await page.waitForURL(/#area=4\.82,45\.74,4\.86,45\.74,4\.84,45\.76&/);
       await openForm(page);
-      await page.fill("#pasted", "POLYGON ((4.82 45.74, 4.86 45.74, 4.84 45.76, 4.82 45.74))");
-      await page.click("text=Use this");
       await page.click("text=Move corners");
       await page.focus('.corner[aria-label="Corner 3 of 3"]');
       await screenshot(page, "console-areas");
@@ -232,7 +231,6 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await showDensities(page);
 
       expect(note).toContain("Understood as GeoJSON. 2 areas, asked for one by one. A hole is filled in");
-      // The page may have asked by itself before the click.
       expect(new Set(asked.map(({ body }) => body)).size).toBe(2);
       const [, latitude] = /#area=4.82,45.74,4.86,45.74,4.84,([\d.]+)&/.exec(page.url()) ?? [];
       expect(Number(latitude)).toBeGreaterThan(45.76);
@@ -241,12 +239,11 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("the map says what it understood of QGIS's clipboard, geohashes, coordinates and metres", async () => {
       const { page } = map;
-      await openForm(page);
-      await page.click("label[for=way-Import]");
       const noteOn = async (text: string) => {
-        await page.fill("#pasted", text);
-        await page.click("text=Use this");
-        return await page.textContent(".request .note[aria-live]");
+        const before = await page.textContent(".where > .note");
+        await search(page, text);
+        await expect.poll(() => page.textContent(".where > .note"), { timeout: patience }).not.toBe(before);
+        return await page.textContent(".where > .note");
       };
 
       const clipboard =
@@ -409,8 +406,9 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     const { page } = opened;
     await logIn(page);
     await page.waitForURL(/&hour=/);
-    const before = page.url();
     await page.focus("#timeline input");
+    await page.keyboard.press("Home");
+    const before = page.url();
     await page.keyboard.press("ArrowRight");
     await page.waitForURL((url) => url.href !== before);
     const address = page.url();
@@ -526,8 +524,7 @@ async function chooseDensestCell(page: Page): Promise<void> {
 
 /** Draws an area of four corners, by a click for each. */
 async function drawArea(page: Page): Promise<void> {
-  await openForm(page);
-  await page.click("label[for=way-Draw]");
+  await page.click(".where button:has-text('Draw')");
   const box = await page.locator("#map canvas").boundingBox();
   if (box === null) throw new Error("there is no map");
   for (const [x, y] of [

@@ -13,6 +13,7 @@ import {
   openConsole,
   openForm,
   patience,
+  search,
   useConsole,
 } from "./console-page.ts";
 
@@ -101,18 +102,39 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a pasted area with latitude and longitude exchanged leaves the former one, and is asked for once they are swapped", async () => {
+  test("a city that is not covered dims the numbers of another one, until what is covered is shown again", async () => {
     const { page } = map;
-    await openForm(page);
-    await page.click("label[for=way-Import]");
-    await page.fill("#pasted", "POLYGON ((45.74 4.82, 45.74 4.83, 45.75 4.825, 45.74 4.82))");
 
-    await page.getByRole("button", { name: "Use this" }).click();
-    const refusal = await page.textContent(".request .problem");
+    await search(page, "nairobi, kenya");
+    await page.waitForSelector("#validation .problem");
+    const refusal = await page.textContent(".where");
+    const dimmed = await page.locator(".is-outdated .result[inert]").count();
+    await page.getByRole("button", { name: "Show what is covered" }).click();
+
+    expect(refusal).toContain("Nairobi: 3 km × 3 km around its middle.Nothing of this is covered.");
+    expect(refusal).toContain("npm start -- --around PLACE covers another place");
+    expect(dimmed).toBe(1);
+    expect(await page.locator(".is-outdated, .result[inert]").count()).toBe(0);
+    expectNoProblems(map);
+  });
+
+  test("a city that is covered is found without accents, and asked for at once", async () => {
+    const { page } = map;
+
+    await search(page, "HOTEL DE VILLE");
+
+    await page.waitForSelector(".where > .note:has-text('Hôtel de Ville')");
+    await page.waitForURL(/#area=4\.8[12]\d*,45\.7\d*,/);
+    await page.waitForSelector(".result:not([inert])");
+    expectNoProblems(map);
+  });
+
+  test("an area with latitude and longitude exchanged is asked for once they are swapped", async () => {
+    const { page } = map;
+
+    await search(page, "POLYGON ((45.74 4.82, 45.74 4.83, 45.75 4.825, 45.74 4.82))");
     await page.getByRole("button", { name: "Swap latitude and longitude" }).click();
 
-    expect(refusal).toContain("Nothing of this is covered. The former area stays.");
-    expect(refusal).toContain("npm start -- --around PLACE");
     await page.waitForURL(/#area=4\.82,45\.74,4\.83,45\.74,/);
     expectNoProblems(map);
   });
@@ -265,9 +287,8 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     if (await page.locator(".tooltip:visible").count()) {
       expect((await boxOf(".tooltip")).bottom).toBeLessThanOrEqual((await boxOf(".cell")).top);
     }
-    await openForm(page);
 
-    await page.locator("label[for=way-Draw]").tap();
+    await page.getByRole("button", { name: "Draw", exact: true }).tap();
 
     await page.getByText("Click or tap the corners of an area.").waitFor();
     const box = await page.locator("#map canvas").boundingBox();
@@ -298,7 +319,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await logIn(page);
     await cellsDrawn(page);
 
-    await page.getByRole("button", { name: "All that is covered" }).click();
+    await page.getByRole("button", { name: "Ask for all of them" }).click();
 
     await page.waitForURL(/#area=4\.82,45\.74,[^&]*;4\.85,45\.74,/);
     await expect

@@ -28,12 +28,31 @@ test("regions have the name of their largest city, or of the nearest one, and th
   expect(regions[1]?.squareKilometres).toBeCloseTo(11.13 * 3.87, -1);
 });
 
-test("places are found by the beginning of any word of their names, without accents", () => {
-  const found = (text: string) => citiesNamed(text, cities).map(({ name }) => name);
+test("cities are found by the beginning of any word of their names, without accents, and a country is ignored", () => {
+  const found = (text: string) => citiesNamed(text, cities, () => false).map(({ name }) => name);
 
   expect(found("etienne")).toEqual(["Saint-Étienne"]);
   expect(found("tromso")).toEqual(["Tromsø"]);
   expect(found("TROMSØ")).toEqual(["Tromsø"]);
   expect(found("b")).toEqual(["Boulogne-Billancourt"]);
+  expect(found("paris, france")).toEqual(["Paris"]);
+  expect(found("45.76, 4.83")).toEqual([]);
   expect(found("")).toEqual([]);
+});
+
+test("of several cities, one of the very name comes first, then a covered one, then the largest; a part of the same name is left out", () => {
+  const named = [
+    city("New York City", 8_000_000, -74, 40.7),
+    city("York", 150_000, -1.08, 53.96),
+    city("York", 0, -1.1, 53.95),
+    city("Yorkton", 16_000, -102.5, 51.2),
+  ];
+
+  const found = citiesNamed("york", named, ({ longitude }) => longitude < -100);
+
+  expect(found.map(({ name, isCovered }) => [name, isCovered])).toEqual([
+    ["York", false],
+    ["Yorkton", true],
+    ["New York City", false],
+  ]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { areaOf } from "../../../console/request/area.ts";
 import { validate } from "../../../console/request/validation.ts";
+import { coverageOfBoxes } from "../../support/coverage.ts";
 import { triangle } from "./points.ts";
 
 const now = new Date("2026-05-31T12:00:00Z");
@@ -49,4 +50,14 @@ test.each([
   expect(problem?.remedies.map(({ label }) => label)).toEqual(labels);
   for (const remedy of problem?.remedies ?? [])
     expect(found({ ...change, ...remedy.change })).toBeUndefined();
+});
+
+test("validate refuses areas of which nothing is covered, and takes several of which one is", () => {
+  const coverage = coverageOfBoxes({ west: 4.8, south: 45.6, east: 4.9, north: 45.8 });
+  const oslo = areaOf(triangle.map(({ latitude, longitude }) => ({ latitude: latitude + 14, longitude })));
+  const problemOf = (areas: (typeof area)[]) =>
+    validate({ ...query, areas }, { ...limits, ...(coverage && { coverage }) }, [example], now);
+
+  expect(problemOf([oslo])).toMatchObject({ areas: "uncovered", reason: "Nothing of this is covered." });
+  expect(problemOf([oslo, area])).toBeUndefined();
 });

@@ -1,14 +1,8 @@
-/** Takes areas as people have them: pasted, from a file, or dropped on the page. */
+/** Areas as people have them in files and elsewhere: chosen, dropped on the page, or pasted. */
 import { html } from "../dom.ts";
 
-/** Creates the text field and the button for files. @param take is called with what was pasted or read */
-export function importWay(take: (texts: readonly string[]) => void): HTMLElement {
-  const text = html("textarea", {
-    id: "pasted",
-    rows: 4,
-    spellcheck: "false",
-    placeholder: "POLYGON ((4.83 45.75, 4.85 45.75, 4.84 45.77, 4.83 45.75))",
-  });
+/** Creates a button that opens files. @param take is called with what was read */
+export function fileButton(take: (texts: readonly string[]) => void): HTMLElement {
   const readChosen = async () => {
     take(await readFiles([...(files.files ?? [])]));
     files.value = "";
@@ -21,24 +15,8 @@ export function importWay(take: (texts: readonly string[]) => void): HTMLElement
     accept: ".geojson,.geojsonl,.geojsons,.ndjson,.jsonl,.json,.wkt,.csv,.tsv,.txt",
     change: () => void readChosen(),
   });
-  return html(
-    "div",
-    {},
-    html(
-      "label",
-      { for: "pasted" },
-      "GeoJSON, WKT, a table with WKT, geohashes, a box, a place, or a request of the API",
-    ),
-    text,
-    html(
-      "div",
-      { class: "row" },
-      html("button", { type: "button", click: () => take([text.value]) }, "Use this"),
-      html("button", { type: "button", click: () => files.click() }, "Open a file…"),
-    ),
-    files,
-    html("p", { class: "note" }, "Or drop files anywhere on the page, or paste without clicking here."),
-  );
+  const button = html("button", { type: "button", class: "chip", click: () => files.click() }, "Open a file");
+  return html("span", {}, button, files);
 }
 
 /** Calls the listener with texts that are dropped on the page, or pasted where nobody is typing. */
