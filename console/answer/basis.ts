@@ -48,7 +48,8 @@ export function basisText({
 }
 
 /** How far typical days were from what was observed, in all regions where that was: a sentence; undefined if nothing was. */
-export function qualityText(quality: ForecastQuality | undefined): string | undefined {
+export function qualityText(quality: ForecastQuality | "elsewhere" | undefined): string | undefined {
+  if (quality === "elsewhere") return "How far typical days are off was not measured here.";
   if (quality?.wape === undefined) return undefined;
   const { days, wape, withinRange } = quality;
   return (

@@ -39,8 +39,8 @@ interface ResultOptions {
   readonly requests: readonly DensityRequest[];
   /** Smaller counts are not published. */
   readonly threshold: number;
-  /** How good the typical hours of this precision were in regions that the areas touch; undefined if that is not known. */
-  readonly quality: ForecastQuality | undefined;
+  /** How good the typical hours of this precision were in regions that the areas touch, as `qualityIn` has it. */
+  readonly quality: ForecastQuality | "elsewhere" | undefined;
   readonly nameFile: NameFile;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;

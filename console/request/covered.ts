@@ -33,16 +33,17 @@ function touch(places: Ring, polygon: readonly Ring[]): boolean {
 }
 
 /**
- * How good typical hours of a precision were; undefined unless every area has something of a region where they were
- * compared.
+ * How good typical hours of a precision were, if every area has something of a region where they were compared;
+ * `elsewhere` if one has not, and undefined if no region is known.
  */
 export function qualityIn(
   { areas, precision }: Pick<Query, "areas" | "precision">,
   qualities: readonly ForecastQuality[],
-): ForecastQuality | undefined {
+): ForecastQuality | "elsewhere" | undefined {
   const quality = qualities.find((each) => each.precision === precision);
   const coordinates = (quality?.regions ?? []).flatMap(partsOf);
-  return areas.every(({ boundary }) => touchesCoverage(boundary, { coordinates })) ? quality : undefined;
+  if (coordinates.length === 0) return undefined;
+  return areas.every(({ boundary }) => touchesCoverage(boundary, { coordinates })) ? quality : "elsewhere";
 }
 
 /** The polygons of a box; two of one across the antimeridian. */

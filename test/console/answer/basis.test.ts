@@ -15,13 +15,14 @@ test("parseBases returns nothing for an answer without hours, or without the hea
   expect(parseBases(null)).toEqual([]);
 });
 
-test("qualityText names error, days and share within range in two digits, and is undefined without an error", () => {
+test("qualityText names error, days and share within range in two digits, is undefined without an error, and says so where it was measured elsewhere", () => {
   const quality = { precision: 7, days: 28, withinRange: 0.7629 };
 
   expect(qualityText({ ...quality, wape: 0.1843 })).toBe(
     "In the regions where it was measured, also here, typical days were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
   );
   expect(qualityText(quality)).toBeUndefined();
+  expect(qualityText("elsewhere")).toBe("How far typical days are off was not measured here.");
 });
 
 test.each([

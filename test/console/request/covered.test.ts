@@ -51,19 +51,19 @@ describe("the error of typical hours", () => {
   });
 
   test.each([
-    [true, "within a measured region", [here], [inLyon]],
-    [true, "across the antimeridian of a measured region", [fiji], [[179.5, -18, -179.5, -16]]],
-    [false, "of which one is in no measured region", [here, elsewhere], [inLyon]],
+    ["told", "within a measured region", [here], [inLyon]],
+    ["told", "across the antimeridian of a measured region", [fiji], [[179.5, -18, -179.5, -16]]],
+    ["elsewhere", "of which one is in no measured region", [here, elsewhere], [inLyon]],
     [
-      false,
+      "elsewhere",
       "on the other side of the world from a region across the antimeridian",
       [here],
       [[179, 40, -179, 50]],
     ],
-    [false, "when no region was recorded", [here], []],
-  ])("is told: %s for areas %s", (isTold, _, areas, regions) => {
+    [undefined, "when no region was recorded", [here], []],
+  ])("is %s for areas %s", (expected, _, areas, regions) => {
     const quality = measured(...regions);
-    expect(qualityIn({ areas, precision: 7 }, [quality])).toBe(isTold ? quality : undefined);
+    expect(qualityIn({ areas, precision: 7 }, [quality])).toBe(expected === "told" ? quality : expected);
   });
 
   test("is told of the precision that is asked for alone", () => {
