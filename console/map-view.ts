@@ -24,6 +24,8 @@ import { type Area, type Box, boxArea, type Point } from "./request/area.ts";
 import type { AreaDrawing } from "./request/area-field.ts";
 import type { Capabilities, Coverage } from "./request/capabilities.ts";
 import { areCovered, qualityIn } from "./request/covered.ts";
+import { dayNamed, firstShown, hourAt } from "./request/day-and-hour.ts";
+import { dayAndHourFields } from "./request/day-and-hour-fields.ts";
 import { type Example, examplesIn } from "./request/examples.ts";
 import { onGivenTexts } from "./request/given-files.ts";
 import { fileName, placesName } from "./request/place-name.ts";
@@ -85,6 +87,8 @@ class MapView {
   readonly #asking = new Asking();
   #form: Form | undefined;
   #answer: AnswerView | undefined;
+  #hours: Densities["hours"] = [];
+  readonly #dayAndHour = dayAndHourFields((...picked) => this.#pick(...picked));
   /** What the answer on view was asked for. */
   #asked: Query | undefined;
   #drawing: Drawing | undefined;
@@ -122,6 +126,7 @@ class MapView {
     const [example] = examples ?? [];
     const initial = example === undefined || this.#answer !== undefined ? {} : { areas: [example.area] };
     this.#hour = state.hour;
+    this.#dayAndHour.show(state.hour ?? new Date());
     this.#scale = keptState()?.scale ?? (state.areas === undefined ? this.#scale : "All answers");
     form.fill({ ...initial, ...state });
     note?.replaceChildren(...unreadNote(unread));
@@ -201,6 +206,7 @@ class MapView {
     this.#panel.replaceChildren(
       html("div", { class: "notice" }, unread, this.#asking.element, outdated),
       form.where,
+      this.#dayAndHour.element,
       fold.element,
       result,
       places,
@@ -335,6 +341,24 @@ class MapView {
     await this.#map.cells.drawn();
   }
 
+  /** Shows an hour of the answer on view, or asks for the day that has it. */
+  #pick(weekday: string, clock: string): void {
+    const { form } = this.#form ?? {};
+    const index = hourAt(this.#hours, weekday, clock);
+    const isOnView = this.#asked !== undefined && !this.#isOutdatedFor(form?.query());
+    if (index !== undefined && isOnView) {
+      this.#answer?.choose(index);
+      return;
+    }
+    const now = new Date();
+    const day = dayNamed(weekday, clock, { isPast: (this.#hour ?? now) < now, now });
+    if (day === undefined) return;
+    this.#hour = day.hour;
+    form?.fill({ from: day.from, hours: 24 });
+    const query = form?.query();
+    if (query !== undefined) void this.#retrieve(query, { write: pushAddress, folds: true });
+  }
+
   #stateOf(query: Query): ViewState {
     return { ...query, ...(this.#hour === undefined ? {} : { hour: this.#hour }) };
   }
@@ -360,20 +384,19 @@ class MapView {
     const { areas, precision } = query;
     if (this.#movedTo !== writeAddress({ areas, precision })) this.#moveToCells(areas, precision);
     const { hours } = densities;
+    this.#hours = hours;
     const replace = () => replaceAddress(this.#stateOf(query), { scale: this.#scaleOf(query) });
     const shown = new AnswerView({
       map: this.#map,
       densities,
       sizes,
       threshold,
-      hour: Math.max(
-        0,
-        hours.findIndex(({ start }) => start.getTime() === this.#hour?.getTime()),
-      ),
+      hour: firstShown(hours, this.#hour),
       scale: this.#scaleOf(query),
       onHour: (index) => {
         result.showHour(index);
         this.#hour = hours[index]?.start;
+        if (this.#hour !== undefined) this.#dayAndHour.show(this.#hour);
         if (this.#answer !== undefined) replace();
       },
       onScale: (scale) => {

@@ -5,6 +5,7 @@ const hourMilliseconds = 3_600_000;
 interface Formats {
   readonly hour: Intl.DateTimeFormat;
   readonly day: Intl.DateTimeFormat;
+  readonly weekday: Intl.DateTimeFormat;
   readonly name: Intl.DateTimeFormat;
   readonly parts: Intl.DateTimeFormat;
 }
@@ -12,7 +13,8 @@ interface Formats {
 /** The zone of the data, or the browser's where the service names none. */
 let dataZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 let isUtc = false;
-let formats = formatsOf(dataZone);
+let dataFormats = formatsOf(dataZone);
+let formats = dataFormats;
 
 function formatsOf(timeZone: string): Formats {
   const format = (options: Intl.DateTimeFormatOptions) =>
@@ -20,6 +22,7 @@ function formatsOf(timeZone: string): Formats {
   return {
     hour: format({ hour: "2-digit", minute: "2-digit" }),
     day: format({ weekday: "short", day: "numeric", month: "short" }),
+    weekday: format({ weekday: "long" }),
     name: format({ timeZoneName: "short", hour: "2-digit" }),
     parts: format({
       year: "numeric",
@@ -34,13 +37,14 @@ function formatsOf(timeZone: string): Formats {
 /** Formats times in the time zone of the data from now on, unless UTC is chosen. */
 export function useDataZone(timeZone: string | undefined): void {
   dataZone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  dataFormats = formatsOf(dataZone);
   chooseUtc(isUtc);
 }
 
 /** Formats times in UTC, or in the zone of the data. */
 export function chooseUtc(chosen: boolean): void {
   isUtc = chosen;
-  formats = formatsOf(chosen ? "UTC" : dataZone);
+  formats = chosen ? formatsOf("UTC") : dataFormats;
 }
 
 /** Whether times are in UTC because somebody has chosen it. */
@@ -75,7 +79,17 @@ export function dayLabel(moment: Date): string {
 
 /** The hour of the day, from 0 to 23. */
 export function hourOfDay(moment: Date): number {
-  return Number(partsOf(moment).hour);
+  return hourIn(formats, moment);
+}
+
+/** The hour of the day in the zone of the data, from 0 to 23, also where times are shown in UTC. */
+export function hourInDataZone(moment: Date): number {
+  return hourIn(dataFormats, moment);
+}
+
+/** The day of the week, such as `Sunday`. */
+export function weekdayOf(moment: Date): string {
+  return formats.weekday.format(moment);
 }
 
 /** The date, `2026-11-22`. */
@@ -112,6 +126,10 @@ export function momentOf(value: string): Date | undefined {
   const offsetAt = (time: number) => new Date(`${inputValue(new Date(time))}Z`).getTime() - time;
   // The offset before a change of the clocks may be another one than the offset after it.
   return new Date(asUtc - offsetAt(asUtc - offsetAt(asUtc)));
+}
+
+function hourIn({ parts }: Formats, moment: Date): number {
+  return Number(parts.formatToParts(moment).find(({ type }) => type === "hour")?.value);
 }
 
 function partsOf(moment: Date): Readonly<Record<string, string>> {

@@ -93,6 +93,11 @@ export class AnswerView {
     this.#showCell();
   }
 
+  /** Shows the hour that the user chose. */
+  choose(hour: number): void {
+    this.#timeline.choose(hour);
+  }
+
   /** Shows the legend in the colours of the current theme. */
   showLegend(): void {
     showLegend({

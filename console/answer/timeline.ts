@@ -55,9 +55,9 @@ export class Timeline {
       value: 0,
       "aria-label": "Hour",
       disabled: last === 0,
-      input: () => this.#choose(Number(this.#slider.value)),
+      input: () => this.choose(Number(this.#slider.value)),
     });
-    this.#chart = hourChart(this.#hours, this.#slider, (hour) => this.#choose(hour));
+    this.#chart = hourChart(this.#hours, this.#slider, (hour) => this.choose(hour));
     this.#playback = new Playback({
       count: this.#hours.length,
       current: () => this.#current,
@@ -76,7 +76,7 @@ export class Timeline {
   }
 
   /** Shows the hour that the user chose. */
-  #choose(hour: number): void {
+  choose(hour: number): void {
     this.#playback.stop();
     this.#show(hour);
   }

@@ -88,6 +88,26 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
+  test("the first 08:00 of the period is shown, and a day of the week and an hour are picked in two actions", async () => {
+    const opened = await openConsole(used.browser, used.service.url);
+    const { page } = opened;
+    await logIn(page);
+    await cellsDrawn(page);
+    const headline = page.locator("#timeline .headline");
+    const first = await headline.textContent();
+    const day = /Sat/.test(first ?? "") ? "Wednesday" : "Saturday";
+
+    await page.getByLabel("Day of the week").selectOption(day);
+    await headline.getByText(`typical ${day}`).waitFor();
+    await page.getByLabel("Hour of the day").selectOption("09:00");
+
+    expect(first).toContain("08:00–09:00");
+    expect(await headline.textContent()).toContain("09:00–10:00");
+    expect(page.url()).toMatch(/&hours=24&precision=7&hour=/);
+    expectNoProblems(opened);
+    await page.context().close();
+  });
+
   test("another example dims the numbers of the former one, until its own are there without a click", async () => {
     const { page } = map;
     const before = await page.textContent("#timeline .people");
