@@ -35,6 +35,7 @@ import type { City } from "./request/regions.ts";
 import { requestFold } from "./request/request-fold.ts";
 import { type RequestForm, requestForm } from "./request/request-form.ts";
 import { largestCount, type QueryProblem } from "./request/validation.ts";
+import { zoneText } from "./request/zone.ts";
 import { allowedPlaces, currentLogin, onLoginChange } from "./session.ts";
 import { onThemeChange } from "./theme.ts";
 import { useDataZone } from "./time.ts";
@@ -78,6 +79,8 @@ interface Form {
   /** Says that the numbers on view are not of what the form asks for. */
   readonly outdated: HTMLElement;
   readonly unread: HTMLElement;
+  /** Says that an area has another time zone than the data. */
+  readonly zone: HTMLElement;
   readonly result: HTMLElement;
 }
 
@@ -197,16 +200,18 @@ class MapView {
       },
     });
     const fold = requestFold(form.element, examples);
-    const [outdated, unread, result] = [
+    const [outdated, unread, zone, result] = [
       html("div", { "aria-live": "polite" }),
       html("div"),
+      html("p", { class: "note", "aria-live": "polite" }),
       html("div", { class: "result" }),
     ];
-    this.#form = { capabilities, examples, form, fold, outdated, unread, result };
+    this.#form = { capabilities, examples, form, fold, outdated, unread, zone, result };
     this.#panel.replaceChildren(
       html("div", { class: "notice" }, unread, this.#asking.element, outdated),
       form.where,
       this.#dayAndHour.element,
+      zone,
       fold.element,
       result,
       places,
@@ -339,6 +344,16 @@ class MapView {
     if (hasCells && folds) element("stage").scrollIntoView({ block: "start" });
     write(this.#stateOf(query), { scale: this.#scaleOf(query) });
     await this.#map.cells.drawn();
+    void this.#showZone(query);
+  }
+
+  /** Says so where the clocks of an area differ from those of the data. */
+  async #showZone({ areas, from }: Query): Promise<void> {
+    const { capabilities, zone } = this.#form ?? {};
+    const { timeZone } = capabilities?.typicalWeek ?? {};
+    if (zone === undefined || timeZone === undefined) return;
+    const { default: lookUp } = await import("@photostructure/tz-lookup");
+    zone.textContent = zoneText(areas, from, timeZone, lookUp) ?? "";
   }
 
   /** Shows an hour of the answer on view, or asks for the day that has it. */

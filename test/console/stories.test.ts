@@ -318,7 +318,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.context().close();
   });
 
-  test("several covered regions are on a small map with land, and are asked for together by a click", async () => {
+  test("several covered regions are on a small map, are asked for together by a click, and have a time zone of their own", async () => {
     const opened = await openConsole(used.browser, used.service.url);
     const { page } = opened;
     await page.route("**/capabilities", async (route) => {
@@ -333,8 +333,10 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
         ],
       ];
       const coverage = { type: "MultiPolygon", coordinates: [square(4.82), square(4.85)] };
-      const { coverage: whole, ...others } = await response.json();
-      await route.fulfill({ response, json: { ...others, coverage: { ...whole, ...coverage } } });
+      const { coverage: whole, typicalWeek, ...others } = await response.json();
+      const elsewhere = { ...typicalWeek, timeZone: "Pacific/Fiji" };
+      const json = { ...others, coverage: { ...whole, ...coverage }, typicalWeek: elsewhere };
+      await route.fulfill({ response, json });
     });
     await logIn(page);
     await cellsDrawn(page);
@@ -345,6 +347,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await expect
       .poll(() => page.locator(".overview .land").getAttribute("d"), { timeout: patience })
       .toMatch(/^M/);
+    await page.getByText(/Clocks here are 1[01] hours behind it \(Europe\/Paris\)\./).waitFor();
     expectNoProblems(opened);
     await page.context().close();
   });

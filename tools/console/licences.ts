@@ -5,7 +5,10 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Metafile } from "esbuild";
 
-/** The licences of packages that are published without one, as their repositories have them. */
+/**
+ * The licences of packages that are published without one, as their repositories have them, and those of data in packages
+ * that name them elsewhere.
+ */
 const texts = fileURLToPath(new URL("licences/", import.meta.url));
 
 /** The folders of the packages of which a bundle has anything. */
@@ -42,9 +45,9 @@ export function nameOf(folder: string): string {
 }
 
 async function licenceOf(folder: string, name: string): Promise<string> {
-  const file = (await readdir(folder)).find((candidate) => /^(?:licen[cs]e|copying)\b/i.test(candidate));
-  if (file !== undefined) return await readFile(join(folder, file), "utf8");
+  const own = (await readdir(folder)).find((candidate) => /^(?:licen[cs]e|copying)\b/i.test(candidate));
   const text = join(texts, `${name}.txt`);
-  if (existsSync(text)) return await readFile(text, "utf8");
+  const files = [...(own === undefined ? [] : [join(folder, own)]), ...(existsSync(text) ? [text] : [])];
+  if (files.length > 0) return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
   throw new Error(`${name} is in the page's assets and has no licence: add its text as ${text}`);
 }
