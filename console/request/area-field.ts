@@ -109,8 +109,7 @@ export class AreaField {
       "fieldset",
       {},
       legend,
-      label,
-      examples.length > 0 && this.#example,
+      ...(examples.length > 0 ? [label, this.#example] : []),
       html("div", {}, this.#change),
     );
   }
