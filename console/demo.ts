@@ -17,6 +17,9 @@ export const subscriberLogin = isLocal
 /** The command that covers other ground; nothing elsewhere. */
 export const aroundCommand = isLocal ? "npm start -- --around PLACE" : "";
 
+/** Whether the demo's city is what is covered. */
+export const isDemoCity = document.querySelector<HTMLMetaElement>('meta[name="demo-city"]')?.content === "on";
+
 /** How one covers other ground, as a sentence; nothing elsewhere. */
 export const otherGround = isLocal ? `${aroundCommand} covers another place, by a model.` : "";
 

@@ -1,6 +1,7 @@
-import { demoLogin } from "./demo.ts";
+import { demoLogin, isDemoCity } from "./demo.ts";
 import { announce, element, html } from "./dom.ts";
 import { currentLogin, type Login, logIn, logOut, onLoginChange, useToken } from "./session.ts";
+import { isDark } from "./theme.ts";
 import { ApiError } from "./whole-answer.ts";
 
 /** Whether there is nothing to see without a login, as on the map; the reference can be read. */
@@ -26,6 +27,7 @@ export function followLogin(): void {
   };
   onLoginChange((login) => {
     showAccount(login, endSession);
+    if (isDemoCity) void showStill(login === undefined);
     if (login === undefined) {
       if (hasSession) askForLogin("Your session has ended. Log in again.");
       else if (isRequired()) askForLogin();
@@ -35,6 +37,19 @@ export function followLogin(): void {
     dialog.close();
     announce(`Logged in as ${login.username}.`);
   });
+}
+
+/** A still picture of the demo's map, of a modelled city: nobody was counted. It is loaded where nobody is logged in. */
+let still: HTMLElement | undefined;
+
+/** Shows the still picture of the demo's map in its place, or removes it. */
+async function showStill(isShown: boolean): Promise<void> {
+  if (isShown && still === undefined) {
+    const { default: src } = await (isDark() ? import("./demo-dark.webp") : import("./demo.webp"));
+    still ??= html("img", { class: "still", src, alt: "" });
+  }
+  if (currentLogin() === undefined && still !== undefined) element("stage").append(still);
+  else still?.remove();
 }
 
 /** Shows who is logged in, with a button to log out, or one to log in. */

@@ -111,6 +111,7 @@ async function bundlePage(map: MapLibrary, names: Readonly<Record<string, string
     format: "esm",
     platform: "browser",
     target: ["es2022", "safari16"],
+    loader: { ".webp": "dataurl" },
     legalComments: "none",
     logLevel: "warning",
     define: {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { setting } from "../../shared/environment.ts";
 import type { IncomingRequest } from "../../shared/http/event.ts";
 import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
+import { DEMO_CITY } from "../../shared/variables/demo-city.ts";
 import { MAP_STYLE } from "../../shared/variables/map-style.ts";
 import { securityHeaders } from "./security.ts";
 import { consoleWebsite } from "./website.ts";
@@ -50,7 +51,10 @@ function asset(name: string, headers: WebFile["headers"]): WebFile | undefined {
 function pageAt({ address }: IncomingRequest): string {
   page ??= readFileSync(new URL("index.html", folder), "utf8");
   const base = address === undefined ? "/" : `${new URL(address).pathname.replace(/\/$/, "")}/`;
-  return page.replace("{base}", () => escaped(base)).replace("{mapStyle}", () => escaped(setting(MAP_STYLE)));
+  return page
+    .replace("{base}", () => escaped(base))
+    .replace("{mapStyle}", () => escaped(setting(MAP_STYLE)))
+    .replace("{demoCity}", setting(DEMO_CITY) ? "on" : "");
 }
 
 /** What agents and people with a shell need to call the service: `docs/llms.txt`, with the address that was asked. */

@@ -1,4 +1,5 @@
 /** The console in a real browser, for tests. */
+import { writeFileSync } from "node:fs";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, vi } from "vitest";
@@ -24,6 +25,37 @@ const viewport = takesScreenshots ? { width: 1360, height: 850 } : { width: 1200
 /** Writes a picture for the documents, in the run that does so. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (takesScreenshots) await page.screenshot({ path: `docs/images/${name}.png` });
+}
+
+/** Makes the still pictures of the map that are behind the login of the demo, in the run that writes pictures. */
+export async function writeStills(page: Page): Promise<void> {
+  if (!takesScreenshots) return;
+  // The page's policy forbids a style sheet of the test's.
+  const setUpon = async (visibility: string) =>
+    await page.evaluate(
+      `for (const one of document.querySelectorAll("#legend, #map-note, .tilt, .maplibregl-control-container"))
+        one.style.visibility = "${visibility}"`,
+    );
+  await setUpon("hidden");
+  for (const [colorScheme, name] of [
+    ["dark", "demo-dark"],
+    ["light", "demo"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(2_000);
+    const png = (await page.locator("#map").screenshot()).toString("base64");
+    const webp = await page.evaluate<string>(`(async () => {
+      const image = new Image();
+      image.src = "data:image/png;base64,${png}";
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [800, Math.round((800 * image.height) / image.width)];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      return canvas.toDataURL("image/webp", 0.5).split(",")[1];
+    })()`);
+    writeFileSync(`console/${name}.webp`, Buffer.from(webp, "base64"));
+  }
+  await setUpon("");
 }
 
 /** A busy machine without graphics hardware draws slowly. */

@@ -115,6 +115,8 @@ test("npm start --around covers a box with the demo's login, the place's time zo
     const capabilities = await fetch(`${url}/populationdensitydata/capabilities`, { headers });
 
     expect(await answer.json()).toMatchObject({ status: "SUPPORTED_AREA" });
+    // The picture behind the login is that of the demo's city.
+    expect(await (await fetch(url)).text()).toContain('<meta name="demo-city" content="">');
     expect(await capabilities.json()).toMatchObject({
       typicalWeek: { timeZone: "America/Punta_Arenas" },
       provenance: [{ source: expect.stringContaining("nobody was counted") }],

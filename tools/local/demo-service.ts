@@ -65,6 +65,7 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
       extraEnvironment: {
         ...options.extraEnvironment,
         ...(around === undefined ? {} : { EXAMPLES_AT: around.at }),
+        ...(isDemo && around === undefined ? { DEMO_CITY: "on" } : {}),
       },
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
       configuration: configurationNames,
