@@ -8,8 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { build, type Plugin } from "esbuild";
-import { type PieceIndex, pieceFile } from "../console/map/ground-grid.ts";
-import { groundPieces } from "./console/ground-pieces.ts";
+import { groundFiles } from "./console/ground-pieces.ts";
 import { licencesOf, nameOf, packagesIn, packagesOf } from "./console/licences.ts";
 import { outlines } from "./console/outlines.ts";
 import { places } from "./console/places.ts";
@@ -50,11 +49,8 @@ function hashOf(texts: Iterable<string>): string {
  */
 export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();
-  const ground = await groundPieces();
-  // One hash for all: an index with thousands of them would be longer than a piece.
-  const hash = hashOf(ground.values());
-  const pieces = [...ground].map(([square, text]): Asset => ({ name: pieceFile(square, hash), text }));
-  const index: PieceIndex = { hash, squares: [...ground.keys()] };
+  const { index, files } = await groundFiles(hashOf);
+  const pieces = [...files].map(([name, text]): Asset => ({ name, text }));
   const others = {
     mapShared: map.shared,
     mapWorker: map.worker,

@@ -2,7 +2,14 @@
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { merge } from "topojson-client";
 import { continuous, type Position } from "../../console/map/geojson.ts";
-import { groundSide, type PieceProperties, squareName, wrapped } from "../../console/map/ground-grid.ts";
+import {
+  groundSide,
+  type PieceIndex,
+  type PieceProperties,
+  pieceFile,
+  squareName,
+  wrapped,
+} from "../../console/map/ground-grid.ts";
 import { lineInSquares, ringInSquares, type Square } from "./clip.ts";
 import { countriesIn } from "./outlines.ts";
 import { citiesOf, demoArea } from "./places.ts";
@@ -14,6 +21,19 @@ const minCornerArea = 5e-6;
 const people = { from: 1_000, to: 100_000 } as const;
 
 type PieceFeature = Feature<Geometry, PieceProperties>;
+
+/**
+ * The files of the ground, by their names, and their index. They have one hash in common: an index with thousands of
+ * them would be longer than a piece.
+ */
+export async function groundFiles(
+  hashOf: (texts: Iterable<string>) => string,
+): Promise<{ readonly index: PieceIndex; readonly files: ReadonlyMap<string, string> }> {
+  const pieces = await groundPieces();
+  const hash = hashOf(pieces.values());
+  const files = new Map([...pieces].map(([square, text]) => [pieceFile(square, hash), text]));
+  return { index: { hash, squares: [...pieces.keys()] }, files };
+}
 
 /**
  * The squares that have land, as GeoJSON by the name of the square: the sea, which covers the coarse land of the
