@@ -18,8 +18,8 @@ export interface SnippetRequest {
 export function shellLogin(url: string): string {
   return [
     "export TOKEN=$(node -p 'JSON.stringify({emailaddress: process.env.EMAIL, password: process.env.PASSWORD})' |",
-    `  curl -s ${quoted(url)} -d @- |`,
-    `  node -p 'const answer = JSON.parse(fs.readFileSync(0, "utf8"));`,
+    `  curl -sS ${quoted(url)} -d @- |`,
+    `  node -p 'const answer = JSON.parse(fs.readFileSync(0, "utf8") || process.exit(1));`,
     "    answer.code ? (console.error(answer), process.exit(1)) : answer.Data.access_token')",
   ].join("\n");
 }

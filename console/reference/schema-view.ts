@@ -117,8 +117,8 @@ function limitsOf(schema: Schema): readonly (Node | string)[] {
     html("code", {}, typeof value === "string" ? value : JSON.stringify(value));
   const limits = [
     range(schema.minimum, schema.maximum, ""),
-    range(schema.minLength, schema.maxLength, " characters"),
-    range(schema.minItems, schema.maxItems, " items"),
+    range(schema.minLength, schema.maxLength, " character"),
+    range(schema.minItems, schema.maxItems, " item"),
   ].filter((limit) => limit !== "");
   const parts: readonly (readonly (Node | string)[])[] = [
     ...limits.map((limit) => [limit]),
@@ -138,9 +138,10 @@ const unlimited = Number.MAX_SAFE_INTEGER;
 
 function range(minimum = -unlimited, maximum = unlimited, unit: string): string {
   const [hasMinimum, hasMaximum] = [minimum > -unlimited, maximum < unlimited];
+  const counted = (count: number) => `${count}${unit}${unit === "" || count === 1 ? "" : "s"}`;
   if (hasMinimum && hasMaximum) {
-    return minimum === maximum ? `${minimum}${unit}` : `${minimum} to ${maximum}${unit}`;
+    return minimum === maximum ? counted(minimum) : `${minimum} to ${counted(maximum)}`;
   }
-  if (hasMinimum) return `At least ${minimum}${unit}`;
-  return hasMaximum ? `At most ${maximum}${unit}` : "";
+  if (hasMinimum) return `At least ${counted(minimum)}`;
+  return hasMaximum ? `At most ${counted(maximum)}` : "";
 }

@@ -8,6 +8,6 @@ declare const tokenProgram: string;
 /** Creates the card with the program by which a client gets a subscriber's token at this service. */
 export function tokenCard(label: string): HTMLElement {
   const card = codeCard(label, html("span", {}, "A 3-legged token, in JavaScript"));
-  card.show(tokenProgram.trim().replace("http://127.0.0.1:3000", apiUrl("").replace(/\/$/, "")));
+  card.show(tokenProgram.trim().replaceAll("http://127.0.0.1:3000", apiUrl("").replace(/\/$/, "")));
   return card.element;
 }

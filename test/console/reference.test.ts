@@ -56,6 +56,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
         const all = documentedAreas.flatMap((area) => area.endpoints.map(({ operationId }) => operationId));
         expect(ids.sort()).toEqual(all.filter((id) => id !== "issueToken").sort());
         expect(await page.locator("#login[open]").count()).toBe(0);
+        expect(await page.textContent("#issueToken .about")).toMatch(/At least 1 character(?!s)/);
         await page.click("#getDensityOperation .try summary");
         expect(await page.textContent("#getDensityOperation .try button")).toBe("Log in to send");
         expectNoProblems(reader);
@@ -264,6 +265,7 @@ describe.skipIf(chromium === undefined || !isWanted)(
       const first = await page.getByRole("group", { name: "A first request" }).textContent();
       const alone = await shell(first ?? "");
       const signed = await page.textContent("#issueToken .samples pre");
+      expect(signed).toContain(`$(node tools/demo/subscriber-token.mjs ${used.service.url})`);
       await logInAt(page);
 
       const answers = await Promise.all(

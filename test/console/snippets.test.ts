@@ -58,6 +58,21 @@ test("the login command prints the service's error where the login is not answer
   expect(status).toBe(1);
 });
 
+test("the login command prints what curl says where no service answers, and fails without a stack trace", () => {
+  const refused = "curl: (7) Failed to connect";
+  const curl = `curl() { case "$*" in *-sS*) echo '${refused}' >&2 ;; esac; return 7; }`;
+  const program = `${curl}\n${shellLogin("https://api.example.com/login")}`;
+
+  const env = { PATH: dirname(process.execPath) };
+  const { stderr, status } = spawnSync("/bin/sh", ["-ec", program.replace("export TOKEN", "TOKEN")], {
+    encoding: "utf8",
+    env,
+  });
+
+  expect(stderr.trim()).toBe(refused);
+  expect(status).toBe(1);
+});
+
 test("the JavaScript program sends the URL, the token from TOKEN and the body", async () => {
   const requests: unknown[] = [];
   const fetch = async (url: string, options: { headers: object; body: string }) => {

@@ -1,4 +1,5 @@
-// In a checkout, node tools/demo/subscriber-token.mjs prints a 3-legged token, by the key of the demo's client.
+// Prints a 3-legged token, by the key of the demo's client. In a checkout of the service:
+// TOKEN=$(node tools/demo/subscriber-token.mjs http://127.0.0.1:3000)
 import { readFileSync } from "node:fs";
 import { importJWK, SignJWT } from "jose";
 
