@@ -304,7 +304,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Check number recycling
-         * @description Whether the subscriber of a phone number has changed after a day. The number is the one sent, or that of the subject of the token.
+         * @description Whether the subscriber of a phone number has changed since a given day. The number is the one that the request names, or that of the subscription of a 3-legged token.
          *
          *     Needs the scope `number-recycling:check`.
          */
@@ -326,7 +326,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Retrieve a device identifier
-         * @description The identifiers and the type of the device that a subscriber uses. The subscriber is the one sent, or the subject of the token.
+         * @description The identifiers and the type of the device that a subscriber uses. The subscriber is the one that the request names, or that of a 3-legged token.
          *
          *     Needs the scope `device-identifier:retrieve-identifier`.
          */
@@ -348,7 +348,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Retrieve the type of a device
-         * @description The type of the device that a subscriber uses, and nothing by which the device itself could be recognised. The subscriber is the one sent, or the subject of the token.
+         * @description The type of the device that a subscriber uses, and nothing by which the device itself could be recognised. The subscriber is the one that the request names, or that of a 3-legged token.
          *
          *     Needs the scope `device-identifier:retrieve-type`.
          */
@@ -768,7 +768,7 @@ export interface components {
             readonly phoneNumber?: components["schemas"]["PhoneNumber"];
         };
         /**
-         * @description Whose device; nobody with a token that is tied to a device.
+         * @description The device, by its identifiers; left out with a 3-legged token, which is tied to one.
          * @example {
          *       "device": {
          *         "phoneNumber": "+34600000001"
@@ -2604,7 +2604,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/x-www-form-urlencoded": {
-                    /** @description How the token is granted. */
+                    /** @description `client_credentials` for a 2-legged token, `urn:ietf:params:oauth:grant-type:jwt-bearer` for a 3-legged one. */
                     readonly grant_type: string;
                     /** @description Scopes and at most one purpose, separated by spaces. */
                     readonly scope?: string;
@@ -2612,7 +2612,7 @@ export interface operations {
                     readonly assertion?: string;
                     /** @description The client, which its assertion names too. */
                     readonly client_id?: string;
-                    /** @description What `client_assertion` is. */
+                    /** @description `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with `client_assertion`. */
                     readonly client_assertion_type?: string;
                     /** @description The JWT that authenticates the client (RFC 7523, section 2.2). */
                     readonly client_assertion?: string;

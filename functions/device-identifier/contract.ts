@@ -7,7 +7,7 @@ const digits = (length: number) => z.string().check(z.regex(new RegExp(`^[0-9]{$
 const body = z.object({ device: z.optional(device) }).check(
   z.meta({
     id: "DeviceIdentifierRequest",
-    description: "Whose device; nobody with a token that is tied to a device.",
+    description: "The device, by its identifiers; left out with a 3-legged token, which is tied to one.",
     examples: [{ device: { phoneNumber: "+34600000001" } }],
   }),
 );
@@ -58,7 +58,7 @@ export const retrieveIdentifier = endpoint({
   summary: "Retrieve a device identifier",
   description:
     "The identifiers and the type of the device that a subscriber uses. The subscriber is the one " +
-    "sent, or the subject of the token.",
+    "that the request names, or that of a 3-legged token.",
   method: "POST",
   path: "/deviceidentifier/retrieve-identifier",
   aliases: ["/device-identifier/v0.3/retrieve-identifier"],
@@ -100,7 +100,7 @@ export const retrieveType = endpoint({
   summary: "Retrieve the type of a device",
   description:
     "The type of the device that a subscriber uses, and nothing by which the device itself could be recognised. The " +
-    "subscriber is the one sent, or the subject of the token.",
+    "subscriber is the one that the request names, or that of a 3-legged token.",
   method: "POST",
   path: "/deviceidentifier/retrieve-type",
   aliases: ["/device-identifier/v0.3/retrieve-type"],

@@ -14,8 +14,8 @@ export const checkNumberRecycling = endpoint({
   operationId: "checkNumberRecycling",
   summary: "Check number recycling",
   description:
-    "Whether the subscriber of a phone number has changed after a day. The number is the one sent, or " +
-    "that of the subject of the token.",
+    "Whether the subscriber of a phone number has changed since a given day. The number is the one that the request " +
+    "names, or that of the subscription of a 3-legged token.",
   method: "POST",
   path: "/numberrecycling/check",
   aliases: ["/number-recycling/v0.2/check"],

@@ -30,11 +30,17 @@ export const issueToken = endpoint({
   oauth2: true,
   body: z
     .object({
-      grant_type: described(text, "How the token is granted."),
+      grant_type: described(
+        text,
+        "`client_credentials` for a 2-legged token, `urn:ietf:params:oauth:grant-type:jwt-bearer` for a 3-legged one.",
+      ),
       scope: described(z.optional(text), "Scopes and at most one purpose, separated by spaces."),
       assertion: described(assertion, "The JWT of a jwt-bearer grant (RFC 7523, section 2.1)."),
       client_id: described(z.optional(text), "The client, which its assertion names too."),
-      client_assertion_type: described(z.optional(text), "What `client_assertion` is."),
+      client_assertion_type: described(
+        z.optional(text),
+        "`urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with `client_assertion`.",
+      ),
       client_assertion: described(
         assertion,
         "The JWT that authenticates the client (RFC 7523, section 2.2).",

@@ -107,7 +107,8 @@ export function openApiDocument(
             description:
               `A client that has a key gets a \`bearer\` token at \`${issueToken.path}\` by a JWT that it signs: with ` +
               "`client_credentials` a 2-legged token of its own, and with JWT bearer, `tel:` and a phone number as the " +
-              "subject, a 3-legged one of that number's subscription. The metadata names the rest.",
+              "subject, a 3-legged one of that number's subscription. Algorithms and scopes are in the issuer's metadata, " +
+              `\`${discoveryPath}\`.`,
           },
           ...sinkToken(endpoints),
         },
@@ -243,7 +244,7 @@ function aliasesOf(endpoint: Endpoint) {
 
 function answersOfAlias({ release }: Endpoint): string {
   if (release === undefined) return "The answers are the same.";
-  const { name, differences = "Nothing differs." } = release;
+  const { name, differences = "Both paths answer the same." } = release;
   return `The answers are those of CAMARA's ${name}. ${differences}`;
 }
 
