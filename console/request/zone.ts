@@ -42,10 +42,9 @@ function offsetOf(timeZone: string, moment: Date): number {
   return (sign === "-" ? -1 : 1) * (60 * Number(hours) + Number(minutes));
 }
 
-/** `11 hours`, `5 hours 30 minutes`. */
+/** `11 hours`, `5 hours 30 minutes`, `15 minutes`. */
 function lengthOf(minutes: number): string {
-  const rest = minutes % 60;
-  return [counted(Math.floor(minutes / 60), "hour"), ...(rest === 0 ? [] : [counted(rest, "minute")])].join(
-    " ",
-  );
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const parts = [hours > 0 && counted(hours, "hour"), rest > 0 && counted(rest, "minute")];
+  return parts.filter((part) => part !== false).join(" ");
 }

@@ -21,6 +21,12 @@ test.each([
   );
 });
 
+test("clocks that differ by less than an hour are named without hours", () => {
+  expect(zoneText([areaAt(85.3, 27.7)], winter, "Asia/Kolkata", lookUp)).toContain(
+    "Clocks here are 15 minutes ahead of it (Asia/Kathmandu)",
+  );
+});
+
 test("nothing is said of areas whose clocks show the same, of the sea, and of a summer in which they do", () => {
   const summer = new Date("2026-07-01T00:00Z");
 
