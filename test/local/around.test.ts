@@ -32,6 +32,16 @@ test.each([
   expect(placesNamed(typed, places).map((found) => found.name)).toEqual([name]);
 });
 
+test("--around finds a place with its country, and as its messages name it with its state", () => {
+  const paris = (country: string, region: string, people: number) =>
+    place("Paris", { country, region, people });
+  const several = [paris("FR", "11", 2_000), paris("US", "TX", 1_000), paris("US", "TN", 900)];
+
+  expect(placesNamed("paris, france", several)).toEqual([several[0]]);
+  expect(placesNamed("Paris, TN, United States", several)).toEqual([several[2]]);
+  expect(placesNamed("Paris, United States", several)).toEqual(several.slice(1));
+});
+
 test("--around names the nearest place for an unknown one", () => {
   expect(() => placesNamed("Nairbi", places)).toThrow('The nearest is Nairobi, Norway: --around "Nairobi"');
 });

@@ -90,12 +90,17 @@ function ofBox(box: Box) {
 const collator = new Intl.Collator("en", { sensitivity: "base", ignorePunctuation: true });
 
 /**
- * The places with a name, the largest first.
+ * The places with a name, or with one and its country as messages name them (`Paris, TX, United States`), the largest
+ * first.
  * @param places the largest first.
  * @throws {Error} that names the nearest name if there is none.
  */
 export function placesNamed(name: string, places: readonly Place[]): [Place, ...Place[]] {
-  const [largest, ...others] = places.filter((place) => collator.compare(place.name, name) === 0);
+  const isNamed = (place: Place) =>
+    [place.name, ...(name.includes(",") ? [withCountry(place), titleOf(place)] : [])].some(
+      (each) => collator.compare(each, name) === 0,
+    );
+  const [largest, ...others] = places.filter(isNamed);
   if (largest !== undefined) return [largest, ...others];
   const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "");
   const nearest = nearestName(
@@ -129,6 +134,10 @@ const countries = new Intl.DisplayNames("en", { type: "region" });
 /** With the state in the United States, where most places share their name with others. */
 function titleOf({ name, country, region }: Place): string {
   return [name, ...(country === "US" ? [region] : []), countries.of(country)].join(", ");
+}
+
+function withCountry({ name, country }: Place): string {
+  return `${name}, ${countries.of(country)}`;
 }
 
 function described(place: Place): string {
