@@ -57,6 +57,7 @@ export class AreaField {
   readonly #example: HTMLSelectElement;
   readonly #note = html("p", { class: "note", "aria-live": "polite" });
   readonly #change: HTMLButtonElement;
+  readonly #search: ReturnType<typeof searchField>;
   #areas: readonly Area[] = [];
   /** The last ones of which something was covered. */
   #coveredAreas: readonly Area[];
@@ -77,7 +78,7 @@ export class AreaField {
       { type: "button", class: "chip", hidden: true, click: () => this.#draw(this.#areas[0]) },
       "Move corners",
     );
-    const search = searchField({
+    this.#search = searchField({
       cities,
       isCovered: (city) => this.#isCovered([squareAround(city, cityKilometres)]),
       onCity: (city) => this.#takeCity(city),
@@ -94,6 +95,7 @@ export class AreaField {
       fileButton((texts) => this.take(texts)),
       chip("Show what is covered", () => this.#showCovered()),
     );
+    const { element: search } = this.#search;
     search.addEventListener("input", () => {
       if (this.#note.classList.contains("problem")) this.#note.replaceChildren();
     });
@@ -219,6 +221,7 @@ export class AreaField {
   #setAreas(areas: readonly Area[], text: string, outlines: readonly (readonly Point[])[] = []): void {
     this.#options.drawing.cancel();
     this.#areas = areas;
+    this.#search.clear();
     if (this.#isCovered(areas.map(({ boundary }) => boundary))) this.#coveredAreas = areas;
     this.#example.value = this.#exampleOf(areas)?.name ?? "";
     this.#note.textContent = text;

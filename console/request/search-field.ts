@@ -11,8 +11,14 @@ interface SearchOptions {
   readonly onText: (text: string) => void;
 }
 
+interface SearchField {
+  readonly element: HTMLElement;
+  /** Empties the field, as what it names is not the area any more. */
+  readonly clear: () => void;
+}
+
 /** Creates the field. Its cities are found while somebody types; Enter takes the first, or else the text itself. */
-export function searchField({ cities, isCovered, onCity, onText }: SearchOptions): HTMLElement {
+export function searchField({ cities, isCovered, onCity, onText }: SearchOptions): SearchField {
   const list = html("ul", { class: "place-list", "aria-label": "Cities found" });
   const none = html("p", { class: "note", "aria-live": "polite" });
   const find = async () => citiesNamed(input.value, await cities, isCovered);
@@ -21,9 +27,9 @@ export function searchField({ cities, isCovered, onCity, onText }: SearchOptions
     none.textContent = "";
   };
   const choose = (city: City) => {
-    input.value = city.name;
     close();
     onCity(city);
+    input.value = city.name;
   };
   const show = async () => {
     const typed = input.value;
@@ -38,8 +44,10 @@ export function searchField({ cities, isCovered, onCity, onText }: SearchOptions
     const [first] = await find();
     if (first !== undefined) choose(first);
     else if (input.value.trim() !== "") {
+      const typed = input.value;
       close();
-      onText(input.value);
+      onText(typed);
+      input.value = typed;
     }
   };
   // A field of one line would join the lines of a table.
@@ -65,7 +73,12 @@ export function searchField({ cities, isCovered, onCity, onText }: SearchOptions
       if (key === "Escape") close();
     },
   });
-  return html("form", { role: "search", submit: (event) => void take(event) }, input, list, none);
+  const element = html("form", { role: "search", submit: (event) => void take(event) }, input, list, none);
+  const clear = () => {
+    input.value = "";
+    close();
+  };
+  return { element, clear };
 }
 
 /** Whether a text without a city of this name is more likely a name than anything else. */

@@ -186,7 +186,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test("the form cancels drawing when an example is chosen, and says why a text is refused until the next one is typed", async () => {
+    test("the form cancels drawing when an example is chosen, says why a text is refused until the next one is typed, and has no text that is not the area's", async () => {
       const { page } = map;
       await openForm(page);
       await page.click(".where button:has-text('Draw')");
@@ -204,6 +204,9 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expect(problem).toContain("This is not JSON");
       expect(unknown).toContain("0 cities found for “Xyzzy”.");
       expect(await page.textContent(".where > .problem")).toBe("");
+      await page.fill("#where", "Xyzzy");
+      await page.selectOption("#example", "Centre of Lyon");
+      expect(await page.inputValue("#where")).toBe("");
       expectNoProblems(map);
     });
 
