@@ -165,7 +165,10 @@ class MapView {
 
   /** Shows the card of a cell; hides it for undefined. Does nothing while an area is being drawn. */
   select(index: number | undefined): void {
-    if (this.#drawing === undefined) this.#answer?.select(index);
+    if (this.#drawing !== undefined) return;
+    this.#answer?.select(index);
+    // On a phone, the card is below the map and above the list of cells.
+    element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
   }
 
   /** Shows the legend in the colours of the current theme. */
@@ -446,11 +449,7 @@ class MapView {
       threshold: capabilities.suppressionThreshold,
       quality: qualityIn(query, capabilities.forecastQuality),
       nameFile: (ending) => fileName(place(), query, ending),
-      onCell: (index) => {
-        this.select(index);
-        // On a phone, the card is above the list.
-        element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
-      },
+      onCell: (index) => this.select(index),
       onPicture: () => {
         const { from, precision } = query;
         const name = fileName(place(), { from: this.#hour ?? from, precision }, ".png");

@@ -291,7 +291,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.waitForSelector(".request-fold:not([open])");
   });
 
-  test("on a phone, the header is one row, the legend is below the map, a tap at its edge adds a corner while somebody draws, and the tooltip is never over the card", async () => {
+  test("on a phone, the header is one row, the legend is below the map, a tapped cell's card is in view and never under the tooltip, and a tap at the map's edge adds a corner while somebody draws", async () => {
     const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
     const opened = await openConsole(used.browser, used.service.url, phone);
     const { page } = opened;
@@ -303,6 +303,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expect((await boxOf("#legend")).top).toBeGreaterThanOrEqual((await boxOf("#map")).bottom);
     await page.locator("#map canvas").tap();
     const card = await boxOf(".cell");
+    expect(Math.floor(card.bottom)).toBeLessThanOrEqual(phone.viewport.height);
     await page.mouse.move(card.left + 200, card.top - 2);
     if (await page.locator(".tooltip:visible").count()) {
       expect((await boxOf(".tooltip")).bottom).toBeLessThanOrEqual((await boxOf(".cell")).top);
