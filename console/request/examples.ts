@@ -61,16 +61,19 @@ export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
   const [largest] = polygons.toSorted((one, other) => sizeOf(boxOf(other)) - sizeOf(boxOf(one)));
   if (largest === undefined) return [];
   const middle = middleOf(largest);
+  const all = polygons.length === 1 ? rectangle(boxOf(largest), 0.999) : undefined;
+  const own = [
+    ...(middle === undefined ? [] : [{ name: "Middle of what is covered", area: middle }]),
+    ...(all === undefined ? [] : [{ name: "All that is covered", area: all }]),
+  ];
   return [
     ...districts
       .filter(({ corners }) =>
         corners.every(([latitude, longitude]) => isInAny([longitude, latitude], polygons)),
       )
       .map(exampleOf),
-    ...(middle === undefined ? [] : [{ name: "Middle of what is covered", area: middle }]),
-    ...(polygons.length === 1
-      ? [{ name: "All that is covered", area: rectangle(boxOf(largest), 0.999) }]
-      : []),
+    // The middle of a city may have one density, where all of it has many.
+    ...(all !== undefined && isSmall(boxOf(largest)) && isWithin(all, largest) ? own.toReversed() : own),
   ].filter(({ area }) => areaWidth(area) < 180);
 }
 
@@ -137,10 +140,18 @@ function middleOf(polygon: Polygon): Area | undefined {
   if (widest === undefined) return undefined;
   for (let share = 0.3; share > 0.005; share /= 2) {
     const area = rectangle({ ...widest, south, north }, share);
-    const corners = area.boundary.map(({ latitude, longitude }): Place => [longitude, latitude]);
-    if (corners.every((corner) => isIn(corner, polygon))) return area;
+    if (isWithin(area, polygon)) return area;
   }
   return undefined;
+}
+
+function isWithin({ boundary }: Area, polygon: Polygon): boolean {
+  return boundary.every(({ latitude, longitude }) => isIn([longitude, latitude], polygon));
+}
+
+/** Whether a box is not larger than a city. */
+function isSmall({ west, south, east, north }: Box): boolean {
+  return Math.max(east - west, north - south) <= 0.2;
 }
 
 /** A rectangle with the middle of a box, and a share of its width and height. */

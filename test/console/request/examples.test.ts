@@ -22,13 +22,14 @@ test("examplesIn offers a district of Lyon, the middle and the whole where densi
     "Centre of Lyon",
     "Presqu'île",
     "Part-Dieu station",
-    "Middle of what is covered",
     "All that is covered",
+    "Middle of what is covered",
   ]);
 });
 
-test("examplesIn offers no district of Lyon where densities cover Paris only", () => {
-  expect(namesIn(paris)).toEqual(["Middle of what is covered", "All that is covered"]);
+test("examplesIn begins with all of a city that is covered, and with the middle of a larger region", () => {
+  expect(namesIn(paris)).toEqual(["All that is covered", "Middle of what is covered"]);
+  expect(namesIn({ ...paris, east: 3 })).toEqual(["Middle of what is covered", "All that is covered"]);
 });
 
 test("the example “Middle of what is covered” is a covered area when Lyon and Paris are imported", () => {
