@@ -18,6 +18,7 @@ import {
   linesOf,
   type Position,
   positionOf,
+  withoutCuts,
   worldWithout,
 } from "./geojson.ts";
 import { type Ground, groundInstead, loadGround } from "./ground.ts";
@@ -105,7 +106,7 @@ export async function createMap(
         .flat()
         .map((ring) => ring.map(([longitude = 0, latitude = 0]): Position => [longitude, latitude]));
       outside = worldWithout(positions);
-      showLines("coverage", positions);
+      showLines("coverage", positions.flatMap(withoutCuts));
     },
     showDetail: (detail) => map.getSource<GeoJSONSource>("detail")?.setData(detail),
     moveToBox: (box) => move([boxRing(box)]),

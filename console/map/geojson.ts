@@ -43,6 +43,17 @@ export function worldWithout(rings: readonly Position[][]): Position[][] {
   return [boxRing({ west: -180, south: -85, east: 180, north: 85 }), ...rings.map((ring) => [...ring])];
 }
 
+/** A ring as lines without its edges along the antimeridian, at which GeoJSON cuts polygons: nothing ends there. */
+export function withoutCuts(ring: readonly Position[]): Position[][] {
+  const lines: Position[][] = [];
+  for (const [index, position] of ring.entries()) {
+    const isCut = [ring[index - 1], position].every((end) => Math.abs(end?.[0] ?? 0) === 180);
+    if (index === 0 || isCut) lines.push([]);
+    lines.at(-1)?.push(position);
+  }
+  return lines.filter(({ length }) => length > 1);
+}
+
 /** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */
 export function continuous(positions: readonly Position[]): Position[] {
   let before = positions[0]?.[0] ?? 0;

@@ -103,8 +103,10 @@ export function nameFor(polygon: Polygon, cities: readonly City[]): string | und
   if (inside[0] !== undefined) return inside[0].name;
   const box = boxOf(polygon[0] ?? []);
   const [x, y] = [(box.west + box.east) / 2, (box.south + box.north) / 2];
-  const distance = ({ longitude, latitude }: City) =>
-    Math.hypot((longitude - x) * Math.cos((y * Math.PI) / 180), latitude - y);
+  const distance = ({ longitude, latitude }: City) => {
+    const east = longitude - x - 360 * Math.round((longitude - x) / 360);
+    return Math.hypot(east * Math.cos((y * Math.PI) / 180), latitude - y);
+  };
   const nearest = cities.reduce<City | undefined>(
     (best, city) => (best !== undefined && distance(best) <= distance(city) ? best : city),
     undefined,

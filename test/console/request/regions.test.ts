@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type City, citiesNamed, regionsOf } from "../../../console/request/regions.ts";
+import { type City, citiesNamed, nameFor, regionsOf } from "../../../console/request/regions.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 
 const city = (name: string, people: number, longitude: number, latitude: number): City => ({
@@ -26,6 +26,13 @@ test("regions have the name of their largest city, or of the nearest one, and th
   expect(regions.map(({ name }) => name)).toEqual(["Paris", "near Tromsø"]);
   expect(regions[0]?.squareKilometres).toBeCloseTo(33.4 * 7.33, -2);
   expect(regions[1]?.squareKilometres).toBeCloseTo(11.13 * 3.87, -1);
+});
+
+test("the nearest city of a region may be on the other side of the antimeridian", () => {
+  const [taveuni] =
+    coverageOfBoxes({ west: -180, south: -16.9, east: -179.95, north: -16.7 })?.coordinates ?? [];
+
+  expect(nameFor(taveuni ?? [], [city("Labasa", 27_000, 179.37, -16.42)])).toBe("near Labasa");
 });
 
 test("cities are found by the beginning of any word of their names, without accents, and a country is ignored", () => {
