@@ -1,6 +1,7 @@
 /** The map view: the panel with the form, and the answer on the map. */
 import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { AnswerView } from "./answer/answer-view.ts";
+import { isModelled } from "./answer/basis.ts";
 import { type CellSizes, sizesOf } from "./answer/cell-sizes.ts";
 import type { Densities } from "./answer/densities.ts";
 import type { ScaleName } from "./answer/legend.ts";
@@ -408,6 +409,7 @@ class MapView {
       map: this.#map,
       densities,
       sizes,
+      isModelled: isModelled(capabilities.provenance),
       threshold,
       hour: firstShown(hours, this.#hour),
       scale: this.#scaleOf(query),

@@ -16,6 +16,8 @@ interface AnswerOptions {
   readonly map: DensityMap;
   readonly densities: Densities;
   readonly sizes: CellSizes;
+  /** Whether all that is covered is modelled. */
+  readonly isModelled: boolean;
   /** Smaller counts are not published. */
   readonly threshold: number;
   /** The hour that is shown first. */
@@ -63,6 +65,7 @@ export class AnswerView {
     this.#timeline = new Timeline({
       densities,
       sizes,
+      isModelled: options.isModelled,
       initial: options.hour,
       onHour: (hour) => this.#showHour(hour),
       onPlaying: (isPlaying) => {

@@ -1,6 +1,6 @@
 /** What the numbers of an hour are made from. */
 import { percent } from "../numbers.ts";
-import type { ForecastQuality } from "../request/capabilities.ts";
+import type { Capabilities, ForecastQuality } from "../request/capabilities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 
@@ -45,6 +45,11 @@ export function basisText({
     NONE: "",
   };
   return texts[basis];
+}
+
+/** Whether all that is covered is modelled, by its sources, each of which then says so. */
+export function isModelled(provenance: Capabilities["provenance"]): boolean {
+  return provenance.length > 0 && provenance.every(({ source }) => source.includes("nobody was counted"));
 }
 
 /** How far typical days were from what was observed, in all regions where that was: a sentence; undefined if nothing was. */

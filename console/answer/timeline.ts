@@ -12,6 +12,8 @@ import { night } from "./timeline-parts.ts";
 interface TimelineOptions {
   readonly densities: Densities;
   readonly sizes: CellSizes;
+  /** Whether all that is covered is modelled. */
+  readonly isModelled: boolean;
   /** The hour that is shown first. */
   readonly initial: number;
   /** Called for every change, and for the initial hour. */
@@ -96,7 +98,9 @@ export class Timeline {
     this.#label.textContent = label;
     this.#zone.textContent = ` ${zoneName(shown.start)}`;
     this.#showPeople(shown);
-    this.#basis.textContent = basisText(shown);
+    const basis = basisText(shown);
+    const isOfModel = basis !== "" && this.#options.isModelled;
+    this.#basis.textContent = isOfModel ? `${basis}: a model, nobody was counted` : basis;
     this.#basis.className = `basis ${shown.basis}`;
     this.#unusual.textContent = unusual;
     this.#options.onHour(hour);
@@ -107,12 +111,12 @@ export class Timeline {
     const { sizes } = this.#options;
     const base = this.#base === undefined ? undefined : this.#hours[this.#base];
     if (base === undefined) {
-      this.#people.textContent = whole(shown.people);
+      this.#people.textContent = shown.counts.DENSITY_ESTIMATION === 0 ? "No number" : whole(shown.people);
       this.#unit.textContent = ` people in ${cellsText(shown, sizes)}`;
       return;
     }
     const { people, cells } = changeFrom(base, shown, sizes.whole);
-    this.#people.textContent = (people < 0 ? "−" : "+") + whole(Math.abs(people));
+    this.#people.textContent = (people < 0 ? "−" : people > 0 ? "+" : "") + whole(Math.abs(people));
     this.#unit.textContent =
       ` people compared with ${hourLabel(base.start, base.end)}, ` +
       `in ${counted(cells, "cell")} published in both hours`;

@@ -283,6 +283,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       const { page } = map;
       const isOpen = async () => (await page.locator("#legend details[open]").count()) === 1;
       const whole = page.viewportSize() ?? { width: 0, height: 0 };
+      await openAddress(page, "area=4.82,45.74,4.86,45.77&hours=2&precision=6");
       await page.setViewportSize({ width: 800, height: 600 });
       await page.click("text=Densest cells");
       await page.locator("#panel button.link").first().click();

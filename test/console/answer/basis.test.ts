@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { haveOneBasis, parseBases, qualityText } from "../../../console/answer/basis.ts";
+import { haveOneBasis, isModelled, parseBases, qualityText } from "../../../console/answer/basis.ts";
 import { basisList } from "../../../functions/population-density/answer/basis.ts";
 
 test("parseBases reads the basis of each hour as the service writes them", () => {
@@ -30,4 +30,12 @@ test.each([
   [false, "observed and typical hours", ["OBSERVED", "TYPICAL"]],
 ] as const)("haveOneBasis is %s for %s", (expected, _, bases) => {
   expect(haveOneBasis(bases)).toBe(expected);
+});
+
+test("the headline calls numbers modelled where every source says that nobody was counted", () => {
+  const [model, counts] = [{ source: "A model, nobody was counted: GeoNames" }, { source: "Counts of 2026" }];
+
+  expect(isModelled([model])).toBe(true);
+  expect(isModelled([model, counts])).toBe(false);
+  expect(isModelled([])).toBe(false);
 });
