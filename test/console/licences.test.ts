@@ -18,6 +18,7 @@ test("every package of which the page's bundle has anything is among its licence
     bundle: true,
     splitting: true,
     format: "esm",
+    loader: { ".webp": "dataurl" },
     define: { assetNames: "{}" },
   });
 

@@ -49,7 +49,7 @@ test("the OpenAPI document says at each operation where its alias is, and what C
   });
   expect(aliasesOf("/numberrecycling/check")).toEqual({
     "/number-recycling/v0.2/check":
-      "The answers are those of CAMARA's number-recycling 0.2.0. Nothing differs.",
+      "The answers are those of CAMARA's number-recycling 0.2.0. Both paths answer the same.",
   });
   expect(aliasesOf("/populationdensitydata/summary")).toEqual({
     "/population-density-data/v0.3/summary": "The answers are the same.",
