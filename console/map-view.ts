@@ -124,23 +124,26 @@ class MapView {
 
   /** Shows what the address names. Resolves once its answer is drawn, if it names a request. */
   async openAddress(): Promise<void> {
-    const { form, examples, fold, unread: note, result } = this.#form ?? {};
-    if (form === undefined) return;
+    if (this.#form === undefined) return;
+    const { form, examples, fold, unread: note, zone, result } = this.#form;
     const { state, unread } = readAddress(location.hash);
-    const [example] = examples ?? [];
+    const [example] = examples;
     const initial = example === undefined || this.#answer !== undefined ? {} : { areas: [example.area] };
     this.#hour = state.hour;
     this.#dayAndHour.show(state.hour ?? new Date());
     this.#scale = keptState()?.scale ?? (state.areas === undefined ? this.#scale : "All answers");
     form.fill({ ...initial, ...state });
-    note?.replaceChildren(...unreadNote(unread));
+    note.replaceChildren(...unreadNote(unread));
     const query = form.query();
     if (query === undefined) {
       // The map is at other areas now: an earlier answer is not theirs.
       this.#asking.clear();
       this.#setAnswer(undefined);
-      result?.replaceChildren();
-      if (fold !== undefined) fold.element.open = true;
+      this.#showOutdated(query);
+      result.replaceChildren();
+      zone.textContent = "";
+      fold.describe(undefined);
+      fold.element.open = true;
     } else await this.#retrieve(query, { write: replaceAddress, folds: true });
   }
 
@@ -312,10 +315,11 @@ class MapView {
   /** Dims and names numbers that are not of what the form asks for. @param next how that is asked for */
   #showOutdated(query: Query | undefined, next = ""): void {
     const isOutdated = this.#isOutdatedFor(query);
-    const { outdated, result } = this.#form ?? {};
+    const { outdated, zone, result } = this.#form ?? {};
     for (const one of [element("timeline"), element("legend"), result])
       one?.toggleAttribute("inert", isOutdated);
     element("map-view").classList.toggle("is-outdated", isOutdated);
+    if (zone !== undefined) zone.hidden = isOutdated;
     if (isOutdated) this.#answer?.select(undefined);
     const note = `The numbers are of the former request. ${next}`.trim();
     outdated?.replaceChildren(...(isOutdated ? [html("p", { class: "warning" }, note)] : []));
@@ -352,12 +356,13 @@ class MapView {
   }
 
   /** Says so where the clocks of an area differ from those of the data. */
-  async #showZone({ areas, from }: Query): Promise<void> {
+  async #showZone(query: Query): Promise<void> {
     const { capabilities, zone } = this.#form ?? {};
     const { timeZone } = capabilities?.typicalWeek ?? {};
     if (zone === undefined || timeZone === undefined) return;
     const { default: lookUp } = await import("@photostructure/tz-lookup");
-    zone.textContent = zoneText(areas, from, timeZone, lookUp) ?? "";
+    if (this.#asked !== query) return;
+    zone.textContent = zoneText(query.areas, query.from, timeZone, lookUp) ?? "";
   }
 
   /** Shows an hour of the answer on view, or asks for the day that has it. */
