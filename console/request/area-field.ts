@@ -36,8 +36,11 @@ interface AreaFieldOptions {
   readonly onExample: (area: Area) => void;
   /** Called before `onChange` with period and precision of a request. */
   readonly onRequest: (state: ViewState, areas: readonly Area[]) => void;
-  /** @param outlines the outlines of simplified areas, as they were given */
-  readonly onChange: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
+  /**
+   * @param outlines the outlines of simplified areas, as they were given
+   * @param city the name of the city that was chosen; absent for other areas
+   */
+  readonly onChange: (areas: readonly Area[], outlines: readonly (readonly Point[])[], city?: string) => void;
   /** Called after `onChange` if the user has typed or chosen something of which something is covered. */
   readonly onFound: () => void;
 }
@@ -145,7 +148,8 @@ export class AreaField {
     const rings = [squareAround(city, cityKilometres)];
     const side = metres(2_000 * cityKilometres);
     const understood = `${city.name}: ${side} × ${side} around its middle.`;
-    if (this.#fit({ rings, state: {}, remarks: [] }, { understood })) this.#options.onFound();
+    if (this.#fit({ rings, state: {}, remarks: [] }, { understood, city: city.name }))
+      this.#options.onFound();
   }
 
   #isCovered(rings: readonly (readonly Point[])[]): boolean {
@@ -178,7 +182,7 @@ export class AreaField {
    * @param given whose `state` has period and precision, of a request
    * @returns whether there are any of which something is covered
    */
-  #fit(given: Omit<GivenAreas, "understood">, { understood, namesSize = false }: Told): boolean {
+  #fit(given: Omit<GivenAreas, "understood">, { understood, city, namesSize = false }: Told): boolean {
     const { rings, state, remarks, cells } = given;
     const isCovered = this.#isCovered(rings);
     try {
@@ -187,7 +191,7 @@ export class AreaField {
       const size = namesSize ? [sizeOf(areas)] : [];
       const differences = cells === undefined ? [] : differenceRemarks(areas, cells);
       const sentences = [understood ?? [], size, remarks, changes, differences].flat();
-      this.#setAreas(areas, sentences.join(" "), outlines);
+      this.#setAreas(areas, sentences.join(" "), outlines, city);
       return isCovered;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -218,7 +222,12 @@ export class AreaField {
     this.#note.scrollIntoView({ block: "nearest" });
   }
 
-  #setAreas(areas: readonly Area[], text: string, outlines: readonly (readonly Point[])[] = []): void {
+  #setAreas(
+    areas: readonly Area[],
+    text: string,
+    outlines: readonly (readonly Point[])[] = [],
+    city?: string,
+  ): void {
     this.#options.drawing.cancel();
     this.#areas = areas;
     this.#search.clear();
@@ -227,7 +236,7 @@ export class AreaField {
     this.#note.textContent = text;
     this.#note.className = "note";
     this.#change.hidden = areas.length !== 1;
-    this.#options.onChange(areas, outlines);
+    this.#options.onChange(areas, outlines, city);
   }
 }
 
@@ -235,6 +244,8 @@ export class AreaField {
 interface Told {
   /** The sentence about what was given; absent for areas that nobody has given in this field. */
   readonly understood?: string;
+  /** The name of the city that was chosen. */
+  readonly city?: string;
   readonly namesSize?: boolean;
 }
 

@@ -5,6 +5,7 @@ import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
 import type { Area, Point } from "./area.ts";
 import { type AreaDrawing, AreaField } from "./area-field.ts";
+import { aroundOption } from "./around.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { costOf } from "./cost.ts";
 import type { Example } from "./examples.ts";
@@ -44,15 +45,21 @@ export interface RequestForm {
   readonly query: () => Query | undefined;
 }
 
+/** The areas of the form, and the name of the city that was chosen. */
+interface ChosenAreas {
+  readonly areas: readonly Area[];
+  readonly city: string | undefined;
+}
+
 /** Creates the form, without an area. */
 export function requestForm(options: FormOptions): RequestForm {
   const { capabilities, examples, cities, drawing, onAreas, onChange, onCoverage } = options;
   const { precisions, limits } = capabilities;
-  let areas: readonly Area[] = [];
+  let chosen: ChosenAreas = { areas: [], city: undefined };
 
   const submit = submission((state) => fill(state));
   const values = () => ({
-    areas,
+    areas: chosen.areas,
     from: period.from(),
     hours: period.hours(),
     precision: precision.precision(),
@@ -61,7 +68,7 @@ export function requestForm(options: FormOptions): RequestForm {
   const update = () => {
     const problem = found();
     precision.show(values());
-    submit.show(problem);
+    submit.show(problem, aroundOption(chosen.areas, chosen.city));
     // What is wrong with the areas is said where they are chosen.
     (problem?.areas === undefined ? submit.element : field.element).append(submit.note);
     onChange(problem);
@@ -86,8 +93,8 @@ export function requestForm(options: FormOptions): RequestForm {
     onCoverage,
     onExample: (area) => fitPrecision([area]),
     onRequest: set,
-    onChange: (next, outlines) => {
-      areas = next;
+    onChange: (areas, outlines, city) => {
+      chosen = { areas, city };
       onAreas(areas, outlines);
       update();
     },
@@ -143,15 +150,16 @@ function submission(fill: (state: ViewState) => void) {
     "Show densities",
   );
   const note = html("div", { id: "validation", class: "validation", "aria-live": "polite" });
-  const show = (problem: QueryProblem | undefined) => {
+  const show = (problem: QueryProblem | undefined, around: string) => {
     button.disabled = problem !== undefined;
-    note.replaceChildren(...(problem === undefined ? [] : problemElements(problem, fill)));
+    note.replaceChildren(...(problem === undefined ? [] : problemElements(problem, around, fill)));
   };
   return { element: html("div", { class: "submit" }, button, note), note, show };
 }
 
 function problemElements(
   { areas, reason, remedies }: QueryProblem,
+  around: string,
   fill: (state: ViewState) => void,
 ): HTMLElement[] {
   const buttons = remedies.map(({ label, change }) =>
@@ -159,12 +167,14 @@ function problemElements(
   );
   return [
     html("p", { class: "problem" }, reason),
-    ...(areas === "uncovered" && otherGround !== "" ? [commandNote()] : []),
+    ...(areas === "uncovered" && otherGround !== "" ? [commandNote(around)] : []),
     ...(buttons.length === 0 ? [] : [html("div", { class: "row" }, ...buttons)]),
   ];
 }
 
-function commandNote(): HTMLElement {
+/** @param around the option that covers what is not covered */
+function commandNote(around: string): HTMLElement {
+  const command = aroundCommand.replace("--around PLACE", () => around);
   const sentence = otherGround.slice(aroundCommand.length);
-  return html("p", { class: "note" }, html("code", {}, aroundCommand), sentence);
+  return html("p", { class: "note" }, html("code", {}, command), sentence);
 }

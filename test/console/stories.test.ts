@@ -132,7 +132,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByRole("button", { name: "Show what is covered" }).click();
 
     expect(refusal).toContain("Nairobi: 3 km × 3 km around its middle.Nothing of this is covered.");
-    expect(refusal).toContain("npm start -- --around PLACE covers another place");
+    expect(refusal).toContain('npm start -- --around "Nairobi" covers another place');
     expect(dimmed).toBe(1);
     expect(await page.locator(".is-outdated, .result[inert]").count()).toBe(0);
     expectNoProblems(map);
