@@ -39,7 +39,7 @@ export async function groundFiles(
  * The squares that have land, as GeoJSON by the name of the square: the sea, which covers the coarse land of the
  * overview, the land on it, borders, and cities. The coast is that of Natural Earth at 1:10 million.
  */
-export async function groundPieces(): Promise<ReadonlyMap<string, string>> {
+async function groundPieces(): Promise<ReadonlyMap<string, string>> {
   const { topology, countries, borders } = await countriesIn("1:10 million", minCornerArea);
   const pieces = new Map<string, PieceFeature[]>();
   const add = (square: Square, feature: PieceFeature) => {
