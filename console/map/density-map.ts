@@ -109,7 +109,7 @@ export async function createMap(
       showLines("coverage", positions.flatMap(withoutCuts));
     },
     showDetail: (detail) => map.getSource<GeoJSONSource>("detail")?.setData(detail),
-    moveToBox: (box) => move([boxRing(box)]),
+    moveToBox: (box, most) => move([boxRing(box)], most),
     showAreas: (areas, outlines) => {
       showLines("area", areas.map(areaRing));
       showLines(

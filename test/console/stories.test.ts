@@ -122,13 +122,18 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a city that is not covered dims the numbers of another one, until what is covered is shown again", async () => {
+  test("a search for a city that is not covered dims the former numbers until “Show what is covered” is clicked", async () => {
     const { page } = map;
 
     await search(page, "nairobi, kenya");
     await page.waitForSelector("#validation .problem");
     const refusal = await page.textContent(".where");
     const dimmed = await page.locator(".is-outdated .result[inert]").count();
+    const zoom = () =>
+      page.evaluate(
+        "(({ map }) => map.isMoving() ? undefined : map.getZoom())(document.getElementById('map'))",
+      );
+    await expect.poll(zoom, { timeout: patience }).toBeCloseTo(9);
     await page.getByRole("button", { name: "Show what is covered" }).click();
 
     expect(refusal).toContain("Nairobi: 3 km × 3 km around its middle.Nothing of this is covered.");
@@ -138,7 +143,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a city that is covered is found without accents, and asked for at once", async () => {
+  test("a search for a covered city, typed without accents, asks for its densities at once", async () => {
     const { page } = map;
 
     await search(page, "HOTEL DE VILLE");
@@ -149,7 +154,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("an area with latitude and longitude exchanged is asked for once they are swapped", async () => {
+  test("after a click on “Swap latitude and longitude”, the page asks for the area with its coordinates exchanged", async () => {
     const { page } = map;
 
     await search(page, "POLYGON ((45.74 4.82, 45.74 4.83, 45.75 4.825, 45.74 4.82))");
