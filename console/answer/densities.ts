@@ -1,5 +1,6 @@
 /** An answer of the API, by hour and cell. */
 import type { FeatureCollection, Polygon } from "geojson";
+import { whole } from "../numbers.ts";
 import type { TypicalWeek } from "../request/capabilities.ts";
 import { type Basis, combinedBasis } from "./basis.ts";
 import { cellArea } from "./cells.ts";
@@ -87,6 +88,11 @@ export function parseDensities(answers: readonly DensityAnswer[], week: TypicalW
       ...summarize(cells, areas, hour),
     })),
   };
+}
+
+/** The people of an hour in words: `No number` where every cell is suppressed, as nobody knows that it is zero. */
+export function peopleText({ people, counts }: Pick<Hour, "people" | "counts">): string {
+  return counts.DENSITY_ESTIMATION === 0 ? "No number" : `${whole(people)} people`;
 }
 
 /** How many more people cells have than in another hour: of those only that are published in both. */

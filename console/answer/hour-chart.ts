@@ -1,10 +1,10 @@
 /** The people of all hours as bars from zero, with the mean of each day, nights and labelled times. */
 import { html } from "../dom.ts";
-import { compact, whole } from "../numbers.ts";
+import { compact } from "../numbers.ts";
 import { hourLabel, zoneName } from "../time.ts";
 import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { basisText } from "./basis.ts";
-import type { Hour } from "./densities.ts";
+import { type Hour, peopleText } from "./densities.ts";
 import { daysOf, nightsOf, type Span, ticksOf } from "./timeline-parts.ts";
 
 interface HourChart {
@@ -70,7 +70,7 @@ function pointerActions(hours: readonly Hour[], choose: (hour: number) => void) 
       if (hour === undefined || pointerType !== "mouse") return;
       const times = `${hourLabel(hour.start, hour.end)} ${zoneName(hour.start)}`;
       const { unusual = [] } = hour;
-      showTooltip(clientX, clientY, [`${whole(hour.people)} people`, times, basisText(hour)].concat(unusual));
+      showTooltip(clientX, clientY, [peopleText(hour), times, basisText(hour)].concat(unusual));
     },
     pointerleave: hideTooltip,
   };

@@ -29,7 +29,7 @@ interface Result {
 const notes: Readonly<Record<string, string>> = {
   PART_OF_AREA_NOT_SUPPORTED: "Part of the area is not covered: its cells have no data.",
   AREA_NOT_SUPPORTED:
-    `Nothing of this area is covered. Choose another one, or an example. ${otherGround}`.trim(),
+    `Nothing of this area is covered. Choose another one, or an example. ${(otherGround() ?? []).join("")}`.trim(),
 };
 
 interface ResultOptions {

@@ -4,7 +4,7 @@ import { compact, counted, whole } from "../numbers.ts";
 import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../time.ts";
 import { basisText, haveOneBasis } from "./basis.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import { changeFrom, type Densities, type Hour } from "./densities.ts";
+import { changeFrom, type Densities, type Hour, peopleText } from "./densities.ts";
 import { hourChart } from "./hour-chart.ts";
 import { Playback } from "./playback.ts";
 import { night } from "./timeline-parts.ts";
@@ -91,9 +91,7 @@ export class Timeline {
     this.#slider.value = String(hour);
     const label = hourLabel(shown.start, shown.end);
     const { unusual = "" } = shown;
-    const words = [label, basisText(shown), `${whole(shown.people)} people`, unusual].filter(
-      (text) => text !== "",
-    );
+    const words = [label, basisText(shown), peopleText(shown), unusual].filter((text) => text !== "");
     this.#slider.setAttribute("aria-valuetext", words.join(", "));
     this.#label.textContent = label;
     this.#zone.textContent = ` ${zoneName(shown.start)}`;
@@ -111,8 +109,9 @@ export class Timeline {
     const { sizes } = this.#options;
     const base = this.#base === undefined ? undefined : this.#hours[this.#base];
     if (base === undefined) {
-      this.#people.textContent = shown.counts.DENSITY_ESTIMATION === 0 ? "No number" : whole(shown.people);
-      this.#unit.textContent = ` people in ${cellsText(shown, sizes)}`;
+      const hasNumber = shown.counts.DENSITY_ESTIMATION > 0;
+      this.#people.textContent = hasNumber ? whole(shown.people) : peopleText(shown);
+      this.#unit.textContent = `${hasNumber ? " people in" : " is published:"} ${cellsText(shown, sizes)}`;
       return;
     }
     const { people, cells } = changeFrom(base, shown, sizes.whole);

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { type Basis, basisText } from "../../../console/answer/basis.ts";
 import { cellArea } from "../../../console/answer/cells.ts";
-import { changeFrom, type DensityBody, parseDensities } from "../../../console/answer/densities.ts";
+import {
+  changeFrom,
+  type DensityBody,
+  parseDensities,
+  peopleText,
+} from "../../../console/answer/densities.ts";
 
 const week = { timeZone: "Europe/Paris", holidays: ["2026-11-23"] };
 const none = [null, null];
@@ -131,4 +136,11 @@ test("parseDensities merges the answers for several areas: a shared cell counts 
     [0, 1].map(() => ({ DENSITY_ESTIMATION: 2, LOW_DENSITY: 1, NO_DATA: 1 })),
   );
   expect(hours.map(({ basis }) => basis)).toEqual(["OBSERVED", "MIXED"]);
+});
+
+test("peopleText says “No number” of an hour in which every cell is suppressed, and 0 of empty cells", () => {
+  const suppressed = { NO_DATA: 0, LOW_DENSITY: 3, DENSITY_ESTIMATION: 0 };
+
+  expect(peopleText({ people: 0, counts: suppressed })).toBe("No number");
+  expect(peopleText({ people: 0, counts: { ...suppressed, DENSITY_ESTIMATION: 1 } })).toBe("0 people");
 });
