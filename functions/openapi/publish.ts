@@ -19,7 +19,7 @@ export const handler = serve(publishDocument, async ({ address, query, now, repl
     setting(TOKEN_ENDPOINT) === "on"
       ? withTokenEndpoint(document, below(setting(TOKEN_ISSUER), discoveryPath))
       : withoutTokenEndpoint(document);
-  document = withTimesAbout(now, withoutUnused(document));
+  document = withTimesAbout(now, document);
   const [latitude, longitude] = setting(EXAMPLES_AT);
   if (latitude !== undefined && longitude !== undefined) {
     document = withPointsAround(latitude, longitude, document);
@@ -32,7 +32,7 @@ function withoutAliases(document: ServedDocument): ServedDocument {
   const paths = Object.entries(document.paths).filter(
     ([, item]) => !JSON.stringify(item).includes('"x-alias-of"'),
   );
-  return { ...document, paths: Object.fromEntries(paths) };
+  return withoutUnused({ ...document, paths: Object.fromEntries(paths) });
 }
 
 /** With the address that was asked, where the event says which, as the first server. */

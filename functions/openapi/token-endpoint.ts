@@ -1,5 +1,5 @@
 /** What the document says of a stage with a token endpoint, and of one without. */
-import type { ServedDocument } from "./document.ts";
+import { type ServedDocument, withoutUnused } from "./document.ts";
 
 /** The name of the scheme by which clients find the token endpoint: CAMARA's. */
 export const clientScheme = "openId";
@@ -29,7 +29,7 @@ export function withoutTokenEndpoint(document: ServedDocument): ServedDocument {
     })),
   );
   const tags = document.tags.filter(({ name }) => name !== tokenTag);
-  return { ...document, tags, paths, components: { ...components, securitySchemes } };
+  return withoutUnused({ ...document, tags, paths, components: { ...components, securitySchemes } });
 }
 
 /** The paths of the document without those of OAuth 2. */
