@@ -14,14 +14,16 @@ export const subscriberLogin = isLocal
   ? { emailaddress: "ada@example.com", password: "subscriber one pass" }
   : undefined;
 
-/** The command that covers other ground; nothing elsewhere. */
-export const aroundCommand = isLocal ? "npm start -- --around PLACE" : "";
-
 /** Whether the demo's city is what is covered. */
 export const isDemoCity = document.querySelector<HTMLMetaElement>('meta[name="demo-city"]')?.content === "on";
 
-/** How one covers other ground, as a sentence; nothing elsewhere. */
-export const otherGround = isLocal ? `${aroundCommand} covers another place, by a model.` : "";
+/**
+ * How one covers other ground, as a command and the rest of a sentence; undefined elsewhere.
+ * @param option that covers it, as `aroundOption` has it
+ */
+export function otherGround(option = "--around PLACE"): readonly [command: string, rest: string] | undefined {
+  return isLocal ? [`npm start -- ${option}`, " covers another place, by a model."] : undefined;
+}
 
 /** A sink that takes every delivery; undefined elsewhere. */
 export const demoSink = isLocal ? apiUrl(acceptingSinkPath.slice(1)) : undefined;

@@ -11,6 +11,7 @@ import { retrieveDensities } from "./answer/retrieval.ts";
 import { withUnusual } from "./answer/unusual.ts";
 import { Asking } from "./asking.ts";
 import { announce, element, html, linksTo } from "./dom.ts";
+import { loadPart } from "./lazy.ts";
 import { createMap, type DensityMap } from "./map/density-map.ts";
 import { citiesAround, detailAround } from "./map/detail.ts";
 import { Drawing } from "./map/drawing.ts";
@@ -91,6 +92,7 @@ class MapView {
   readonly #asking = new Asking();
   #form: Form | undefined;
   #answer: AnswerView | undefined;
+  /** Those of the answer on view. */
   #hours: Densities["hours"] = [];
   readonly #dayAndHour = dayAndHourFields((...picked) => this.#pick(...picked));
   /** What the answer on view was asked for. */
@@ -210,7 +212,7 @@ class MapView {
     const [outdated, unread, zone, result] = [
       html("div", { "aria-live": "polite" }),
       html("div"),
-      html("p", { class: "note", "aria-live": "polite" }),
+      html("div", { class: "note", "aria-live": "polite" }),
       html("div", { class: "result" }),
     ];
     this.#form = { capabilities, examples, form, fold, outdated, unread, zone, result };
@@ -360,9 +362,10 @@ class MapView {
     const { capabilities, zone } = this.#form ?? {};
     const { timeZone } = capabilities?.typicalWeek ?? {};
     if (zone === undefined || timeZone === undefined) return;
-    const { default: lookUp } = await import("@photostructure/tz-lookup");
-    if (this.#asked !== query) return;
-    zone.textContent = zoneText(query.areas, query.from, timeZone, lookUp) ?? "";
+    await loadPart(zone, async () => {
+      const { default: lookUp } = await import("@photostructure/tz-lookup");
+      if (this.#asked === query) zone.textContent = zoneText(query.areas, query.from, timeZone, lookUp) ?? "";
+    });
   }
 
   /** Shows an hour of the answer on view, or asks for the day that has it. */

@@ -97,7 +97,8 @@ export function boxOfCells(areas: readonly Area[], precision: number): Box | und
   return boxes.length === 0 ? undefined : boxes.reduce(boxAround);
 }
 
-function within180(longitude: number): number {
+/** A longitude from −180 to less than 180 degrees. */
+export function within180(longitude: number): number {
   return longitude - 360 * Math.floor((longitude + 180) / 360);
 }
 

@@ -1,5 +1,6 @@
 /** What the ground of a request is called, in headings and in names of files. */
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { within180 } from "../map/geojson.ts";
 import type { Area } from "./area.ts";
 import { districtOf } from "./examples.ts";
 import { type City, nameFor, plain } from "./regions.ts";
@@ -51,8 +52,7 @@ export function fileName(place: string, { from, hours, precision }: FileContent,
 
 /** `45.76 N 4.83 E`. */
 function positionText(latitude: number, longitude: number): string {
-  const within = longitude - 360 * Math.round(longitude / 360);
   const text = (degrees: number, [positive, negative]: readonly [string, string]) =>
     `${Math.abs(degrees).toFixed(2)} ${degrees < 0 ? negative : positive}`;
-  return `${text(latitude, ["N", "S"])} ${text(within, ["E", "W"])}`;
+  return `${text(latitude, ["N", "S"])} ${text(within180(longitude), ["E", "W"])}`;
 }

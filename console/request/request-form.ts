@@ -1,5 +1,5 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
-import { aroundCommand, otherGround } from "../demo.ts";
+import { otherGround } from "../demo.ts";
 import { html } from "../dom.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
@@ -165,16 +165,12 @@ function problemElements(
   const buttons = remedies.map(({ label, change }) =>
     html("button", { type: "button", click: () => fill(change) }, label),
   );
+  const [command, rest = ""] = otherGround(around) ?? [];
   return [
     html("p", { class: "problem" }, reason),
-    ...(areas === "uncovered" && otherGround !== "" ? [commandNote(around)] : []),
+    ...(areas === "uncovered" && command !== undefined
+      ? [html("p", { class: "note" }, html("code", {}, command), rest)]
+      : []),
     ...(buttons.length === 0 ? [] : [html("div", { class: "row" }, ...buttons)]),
   ];
-}
-
-/** @param around the option that covers what is not covered */
-function commandNote(around: string): HTMLElement {
-  const command = aroundCommand.replace("--around PLACE", () => around);
-  const sentence = otherGround.slice(aroundCommand.length);
-  return html("p", { class: "note" }, html("code", {}, command), sentence);
 }

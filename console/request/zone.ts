@@ -1,5 +1,5 @@
 /** Whether an area has another time zone than the data. */
-import { areaRing } from "../map/geojson.ts";
+import { areaRing, within180 } from "../map/geojson.ts";
 import { counted } from "../numbers.ts";
 import { type Area, middleLatitude } from "./area.ts";
 
@@ -27,11 +27,9 @@ export function zoneText(
   return undefined;
 }
 
-/** From −180 to less than 180 degrees. */
 function middleLongitude(area: Area): number {
   const longitudes = areaRing(area).map(([longitude]) => longitude);
-  const middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
-  return ((((middle + 180) % 360) + 360) % 360) - 180;
+  return within180((Math.min(...longitudes) + Math.max(...longitudes)) / 2);
 }
 
 /** How far the clocks of a time zone are ahead of UTC, in minutes. */
