@@ -97,7 +97,7 @@ test("npm start prints on a terminal what the README shows: pages, a login and a
   expect(`Listening on http://127.0.0.1:3000\n${steps}`.trimEnd()).toBe(shown);
 });
 
-test("npm start says once, where no terminal shows a bar, what it builds", () => {
+test("without a terminal, npm start writes one line that says what it builds, and none for each step", () => {
   const said: string[] = [];
   const tell = toldBuilding(false, (text) => said.push(text));
   for (const done of [0, 1, 31]) tell({ done, all: 31, functions: 29 });

@@ -15,13 +15,19 @@ test("parseBases returns nothing for an answer without hours, or without the hea
   expect(parseBases(null)).toEqual([]);
 });
 
-test("qualityText names error, days and share within range in two digits, is undefined without an error, and says so where it was measured elsewhere", () => {
-  const quality = { precision: 7, days: 28, withinRange: 0.7629 };
+const quality = { precision: 7, days: 28, withinRange: 0.7629 };
 
+test("qualityText names the error, the days and the share within range, rounded to whole per cent", () => {
   expect(qualityText({ ...quality, wape: 0.1843 })).toBe(
     "In the regions where it was measured, also here, typical days were off by 18 % (WAPE) in the latest 28 days, and 76 % of the observed numbers were in their ranges.",
   );
+});
+
+test("qualityText is undefined for days of which no error was measured", () => {
   expect(qualityText(quality)).toBeUndefined();
+});
+
+test("qualityText says “not measured here” of an area outside the regions where errors were measured", () => {
   expect(qualityText("elsewhere")).toBe("How far typical days are off was not measured here.");
 });
 
@@ -32,7 +38,7 @@ test.each([
   expect(haveOneBasis(bases)).toBe(expected);
 });
 
-test("the headline calls numbers modelled where every source says that nobody was counted", () => {
+test("isModelled is true only when every source says that nobody was counted", () => {
   const [model, counts] = [{ source: "A model, nobody was counted: GeoNames" }, { source: "Counts of 2026" }];
 
   expect(isModelled([model])).toBe(true);

@@ -48,7 +48,7 @@ test("the cells of an area have the same ground in it at every precision", () =>
   for (const precision of [2, 3, 4, 5, 6]) expect(insideAt(precision) / finest).toBeCloseTo(1, 4);
 });
 
-test("ground in several areas counts once", () => {
+test("sizesOf counts ground that is in several overlapping areas once", () => {
   const cells = cellsOf(slanted, 5);
   const part = areaIn({ west: 4.82, south: 45.74, east: 4.84, north: 45.75 });
   const around = areaIn({ west: 4.8, south: 45.7, east: 4.9, north: 45.8 });

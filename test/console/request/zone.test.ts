@@ -21,13 +21,13 @@ test.each([
   );
 });
 
-test("clocks that differ by less than an hour are named without hours", () => {
+test("zoneText names a difference of 15 minutes without “0 hours”", () => {
   expect(zoneText([areaAt(85.3, 27.7)], winter, "Asia/Kolkata", lookUp)).toContain(
     "Clocks here are 15 minutes ahead of it (Asia/Kathmandu)",
   );
 });
 
-test("nothing is said of areas whose clocks show the same, of the sea, and of a summer in which they do", () => {
+test("zoneText says nothing of an area whose clocks agree with the data, at that time of the year, and of the sea", () => {
   const summer = new Date("2026-07-01T00:00Z");
 
   expect(zoneText([areaAt(4.8, 45.7), areaAt(10.7, 59.9)], winter, "Europe/Paris", lookUp)).toBeUndefined();
