@@ -4,7 +4,7 @@ import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
-import { findChromium, startChromium } from "../support/chromium.ts";
+import { findChromium, startChromium } from "../../tools/chromium.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isInBrowser, sampleOf } from "../support/sample.ts";
 
