@@ -19,8 +19,10 @@ if (isWanted && chromium === undefined) {
   );
 }
 
-/** Most of the time of these tests is spent on drawing pixels. */
-const viewport = takesScreenshots ? { width: 1360, height: 850 } : { width: 1200, height: 640 };
+/** Most of the time of these tests is spent on drawing pixels: a quarter of them saves a third of it. */
+const window: BrowserContextOptions = takesScreenshots
+  ? { viewport: { width: 1360, height: 850 } }
+  : { viewport: { width: 1200, height: 640 }, deviceScaleFactor: 0.5 };
 
 /** Writes a picture for the documents, in the run that does so. */
 export async function screenshot(page: Page, name: string): Promise<void> {
@@ -90,7 +92,7 @@ export async function openConsole(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport, ...options });
+  const context = await browser.newContext({ ...window, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const problems: string[] = [];
