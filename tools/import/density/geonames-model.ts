@@ -61,9 +61,8 @@ async function readCities({ west, south, east, north }: Box, precision: number):
 const turns = [-360, 0, 360];
 
 function reaches(city: City, turn: number, { west, south, east, north }: Box): boolean {
-  const [high, wide] = [city.latitudeScale, city.longitudeScale].map(
-    (scale) => reach * homeWidth * scale,
-  ) as [number, number];
+  const high = reach * homeWidth * city.latitudeScale;
+  const wide = reach * homeWidth * city.longitudeScale;
   const longitude = city.longitude + turn;
   const isInRows = city.latitude + high > south && city.latitude - high < north;
   return isInRows && longitude + wide > west && longitude - wide < east;
@@ -78,6 +77,8 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
   const bounds = { west, south, east: west + wide * cellWidth, north: south + high * cellHeight };
   const suffixes = suffixesOf(precision);
   const cells = Array.from(tile.cells, (cell) => cellOf(tile.geohash + (suffixes[cell] ?? "")));
+  const rowOf = Uint8Array.from(cells, (cell) => cell.row % tileSide);
+  const columnOf = Uint8Array.from(cells, (cell) => cell.column % tileSide);
   /** People of the covered cells if all were at home, and if all were away, by solar time. */
   const present = new Map<number, { readonly home: Float64Array; readonly away: Float64Array }>();
   for (const city of cities) {
@@ -95,9 +96,9 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
       ] as const) {
         const inRows = sharesOf(high, below, cellHeight, width * city.latitudeScale);
         const inColumns = sharesOf(wide, left, cellWidth, width * city.longitudeScale);
-        for (const [index, cell] of cells.entries()) {
-          const share = (inRows[cell.row % tileSide] ?? 0) * (inColumns[cell.column % tileSide] ?? 0);
-          people[index] = (people[index] ?? 0) + city.people * share;
+        for (let index = 0; index < cells.length; index++) {
+          const share = (inRows[rowOf[index] as number] ?? 0) * (inColumns[columnOf[index] as number] ?? 0);
+          people[index] = (people[index] as number) + city.people * share;
         }
       }
     }
@@ -119,8 +120,8 @@ function sharesOf(steps: number, start: number, size: number, deviation: number)
 
 /** The normal distribution function, to 2 · 10⁻⁴; exactly 0 and 1 beyond `reach`, so that nobody is lost there. */
 function normal(deviations: number): number {
-  const within = Math.min(Math.max(deviations, -reach), reach);
-  return (logistic(within) - logistic(-reach)) / (logistic(reach) - logistic(-reach));
+  if (Math.abs(deviations) >= reach) return deviations > 0 ? 1 : 0;
+  return (logistic(deviations) - logistic(-reach)) / (logistic(reach) - logistic(-reach));
 }
 
 function logistic(deviations: number): number {
