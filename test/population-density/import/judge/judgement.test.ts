@@ -77,28 +77,14 @@ test("each code has a file that causes it, and one that just does not", async ()
   expect(await items()).toEqual(before);
 }, 60_000);
 
-test("findings say hours, numbers and weeks in a sentence", async () => {
-  await importFile(fixture("weeks"));
-  const { findings } = await importFile(fixture("people-unusual"), {
-    accepted: ["PEOPLE_UNUSUAL"],
-    isDryRun: true,
-  });
-  expect(findings).toEqual([
-    {
-      date: monday,
-      code: "PEOPLE_UNUSUAL",
-      level: "critical",
-      text: "08:00–10:00 UTC: up to 40 % fewer people than on the last three Mondays (1,289 at 08:00, usual 1,720–2,580)",
-    },
-  ]);
-});
-
 describe("a critical finding", () => {
-  test("refuses the import and writes nothing, and is kept and told when it is accepted", async () => {
+  test("refuses the import with hours, numbers and weeks and writes nothing, and is kept when it is accepted", async () => {
     await importFile(fixture("weeks"));
     const before = await items();
     await expect(importFile(fixture("people-unusual"))).rejects.toThrow(
-      /^2026-11-23 PEOPLE_UNUSUAL: 08:00–10:00 UTC: .*\nnothing was written; .*--accept PEOPLE_UNUSUAL$/,
+      "2026-11-23 PEOPLE_UNUSUAL: 08:00–10:00 UTC: up to 40 % fewer people than on the last three Mondays " +
+        "(1,289 at 08:00, usual 1,720–2,580)\n" +
+        "nothing was written; if the numbers are right: --accept PEOPLE_UNUSUAL",
     );
     await expect(importFile(fixture("people-unusual"), { accepted: ["TILES_EMPTY"] })).rejects.toThrow(
       "PEOPLE_UNUSUAL",
@@ -120,9 +106,9 @@ describe("a critical finding", () => {
 
   test("of rows that are all equal and below K refuses too, but is not kept: it would disclose them", async () => {
     const equal = (await readFile(fixture("rows-equal"), "utf8")).trim().split("\n").slice(1);
-    for (const week of ["2026-11-09", "2026-11-16"]) {
-      await importRows(equal.map((row) => row.replace(monday, week)));
-    }
+    await importRows(
+      ["2026-11-09", "2026-11-16"].flatMap((week) => equal.map((row) => row.replace(monday, week))),
+    );
     await expect(importFile(fixture("rows-equal"))).rejects.toThrow("ROWS_EQUAL");
     await importFile(fixture("rows-equal"), { accepted: ["ROWS_EQUAL"] });
     expect((await currentQuality()).map(toldQuality)[0]).toMatchObject({ day: monday, findings: [] });
@@ -131,10 +117,13 @@ describe("a critical finding", () => {
   test("of rows below K does not make the told warning of another hour critical", async () => {
     const equal = (date: string, hour: string, people: number) =>
       Array.from({ length: 50 }, (_, index) => `u0${cellAt(index)},${date}T${hour}:00:00Z,${people}`);
-    for (const week of ["2026-11-09", "2026-11-16"]) await importRows(equal(week, "08", 6));
-    const rows = [...equal(monday, "08", 7), ...equal(monday, "09", 20)];
+    const rows = [
+      ...["2026-11-09", "2026-11-16"].flatMap((week) => equal(week, "08", 6)),
+      ...[...equal(monday, "08", 7), ...equal(monday, "09", 20)],
+    ];
     const { findings } = await importRows(rows, { accepted: ["ROWS_EQUAL"] });
-    expect(findings.map(({ level, text }) => [level, text])).toEqual([
+    const ofMonday = findings.filter(({ date }) => date === monday);
+    expect(ofMonday.map(({ level, text }) => [level, text])).toEqual([
       ["warning", "09:00–10:00 UTC: all 50 cells with a number have the same"],
       ["critical", "08:00–09:00 UTC: all rows with people have the same number of people"],
     ]);
@@ -180,7 +169,7 @@ test("a first import of rows that are all equal is published with a warning", as
 test("one bad week among four changes nothing that is usual", async () => {
   const rows = (date: string, people: number) => [
     `u0400,${date}T08:00:00Z,${people}`,
-    `u0500,${date}T08:00:00Z,${people}`,
+    `u04zz,${date}T08:00:00Z,${people}`,
   ];
   const weeks = [
     ["2026-10-26", 1_000],
@@ -188,17 +177,18 @@ test("one bad week among four changes nothing that is usual", async () => {
     ["2026-11-09", 1_010],
     ["2026-11-16", 990],
   ] as const;
-  for (const [date, people] of weeks) await importRows(rows(date, people), { accepted: [...findingCodes] });
+  const all = weeks.flatMap(([date, people]) => rows(date, people));
+  await importRows(all, { accepted: [...findingCodes] });
   expect(codesOf(await importRows(rows(monday, 1_005), { isDryRun: true }))).toEqual([]);
   expect(codesOf(await importRows(rows(monday, 1_300), { isDryRun: true }))).toEqual(["PEOPLE_UNUSUAL"]);
 });
 
 test("regions that are imported one by one are compared with themselves", async () => {
   const region = (tile: string, date: string, people: number) => [`${tile}00,${date}T08:00:00Z,${people}`];
-  for (const date of ["2026-11-09", "2026-11-16"]) {
-    await importRows(region("u04", date, 900));
-    await importRows(region("u05", date, 5_000));
-  }
+  const both = (tile: string, people: number) =>
+    ["2026-11-09", "2026-11-16"].flatMap((date) => region(tile, date, people));
+  await importRows(both("u04", 900));
+  await importRows(both("u05", 5_000));
   expect(codesOf(await importRows(region("u04", monday, 910)))).toEqual([]);
   await expect(importRows(region("u05", monday, 900))).rejects.toThrow("82 % fewer people");
 });
@@ -206,16 +196,17 @@ test("regions that are imported one by one are compared with themselves", async 
 test("an hour is compared with the same local hour across a clock change, and a holiday with Sundays", async () => {
   // Clocks go back on 25 October 2026: 08:00 in Madrid is 06:00 UTC before and 07:00 UTC afterwards.
   const calendar = { timeZone: "Europe/Madrid", holidays: ["2026-11-02"] };
-  const at = (time: string, people: number) => importRows([`u0400,${time}:00:00Z,${people}`], { calendar });
-  await at("2026-10-12T06", 1_000);
-  await at("2026-10-19T06", 1_000);
-  expect(codesOf(await at("2026-10-26T07", 1_050))).toEqual([]);
-  await expect(at("2026-11-09T07", 500)).rejects.toThrow(
+  const importHours = (people: Readonly<Record<string, number>>) => {
+    const rows = Object.entries(people).map(([hour, count]) => `u0400,${hour}:00:00Z,${count}`);
+    return importRows(rows, { calendar });
+  };
+  const mondays = { "2026-10-12T06": 1_000, "2026-10-19T06": 1_000, "2026-10-26T07": 1_050 };
+  const sundays = { "2026-10-18T06": 300, "2026-10-25T07": 300 };
+  expect(codesOf(await importHours({ ...mondays, ...sundays }))).toEqual([]);
+  await expect(importHours({ "2026-11-09T07": 500 })).rejects.toThrow(
     "08:00–09:00 Europe/Madrid: 50 % fewer people than on the last three Mondays",
   );
-  await at("2026-10-18T06", 300);
-  await at("2026-10-25T07", 300);
-  expect(codesOf(await at("2026-11-02T07", 300))).toEqual([]);
+  expect(codesOf(await importHours({ "2026-11-02T07": 300 }))).toEqual([]);
 });
 
 test("what is kept and told of a day does not depend on its suppressed cells", async () => {
@@ -223,12 +214,11 @@ test("what is kept and told of a day does not depend on its suppressed cells", a
     await useOwnDensityTables();
     const rows = (date: string) => [
       `u0400,${date}T08:00:00Z,700`,
-      `u0500,${date}T08:00:00Z,30`,
+      `u04zz,${date}T08:00:00Z,30`,
       ...small.map((people, index) => `u040${index + 1},${date}T08:00:00Z,${people}`),
     ];
-    for (const date of ["2026-11-09", "2026-11-16", monday]) await importRows(rows(date));
-    const days = await Promise.all([1, 2, 3].map(async (number) => [...(await readDaysOf(number))]));
-    return { quality: await currentQuality(), days, figures: await readFigures(monday) };
+    await importRows(["2026-11-09", "2026-11-16", monday].flatMap(rows));
+    return { quality: await currentQuality(), days: await readDaysOf(1), figures: await readFigures(monday) };
   };
   const one = await kept([0, 0, 0, 0]);
   expect(await kept([9, 9, 9, 9])).toEqual(one);
@@ -256,18 +246,14 @@ test("the figures of parts that share a tile are those of their own cells", asyn
 });
 
 describe("an excluded day", () => {
+  const row = (date: string, count: number) => `u0400,${date}T08:00:00Z,${count}`;
   const people = (date: string, count: number) =>
-    importRows([`u0400,${date}T08:00:00Z,${count}`], { accepted: [...findingCodes] });
+    importRows([row(date, count)], { accepted: [...findingCodes] });
   const typical = () => peopleAt("u04", typicalDay(1), 8, 0);
 
   test("leaves typical weekdays, which are made again from the others, and can be taken back", async () => {
-    for (const [date, count] of [
-      ["2026-11-02", 10_000],
-      ["2026-11-09", 40_000],
-      ["2026-11-16", 12_000],
-    ] as const) {
-      await people(date, count);
-    }
+    const weeks = [row("2026-11-02", 10_000), row("2026-11-09", 40_000), row("2026-11-16", 12_000)];
+    await importRows(weeks, { accepted: [...findingCodes] });
     const whole = await typical();
     expect(await excludeDay("2026-11-09", true, now)).toEqual({ items: 6, changed: 6 });
     const without = await typical();
