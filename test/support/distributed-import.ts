@@ -40,12 +40,18 @@ export interface DensityTables {
 /** The tables of the import on one machine, and those of the distributed one, of the test that runs. */
 export let tables: { readonly one: DensityTables; readonly distributed: DensityTables };
 
-/** Lets the tests around the call import on one machine and with the state machine, each into a table of its own. */
-export function useImports(): void {
+let precisions: readonly number[];
+
+/**
+ * Lets the tests around the call import on one machine and with the state machine, each into a table of its own.
+ * @param stored the precisions that are stored; tiles of the coarsest one have several prefixes.
+ */
+export function useImports(stored: readonly number[] = [3, 4, 5, 6]): void {
   folder = useOwnFolder();
   beforeAll(async () => {
     useTables();
-    process.env.DENSITY_PRECISIONS = "3-6";
+    precisions = stored;
+    process.env.DENSITY_PRECISIONS = precisions.join();
     process.env.DENSITY_K = "10";
     bucket = await startBucket();
     database = new DynamoDBClient({});
@@ -113,6 +119,11 @@ export const aroundTheCorner: Box = [5.55, 44.96, 5.72, 45.04];
 
 /** A larger box around it. */
 export const further: Box = [5.55, 44.96, 5.76, 45.06];
+
+/** The northern part of a box around the corner: in two of the four. */
+export function northOf([west, , east, north]: Box): Box {
+  return [west, 45, east, north];
+}
 
 /** A box next to it that overlaps the larger one. */
 export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
@@ -193,7 +204,7 @@ export async function importOnOneMachine(
       accepted: wanted.accepted,
       calendar: wanted.calendar,
       isExcluded: wanted.isExcluded,
-      precisions: [3, 4, 5, 6],
+      precisions,
       threshold: 10,
     }),
   );
@@ -231,7 +242,7 @@ export async function importDistributed(
     isRecounted: wanted.isRecounted === true,
     marketShare: wanted.marketShare ?? 1,
     threshold: wanted.threshold ?? 10,
-    precisions: [3, 4, 5, 6],
+    precisions: [...precisions],
     provenance: wanted.provenance,
     accepted: wanted.accepted && [...wanted.accepted],
     calendar: wanted.calendar,

@@ -18,7 +18,7 @@ import {
 import { openFaultyEndpoint } from "../../support/faulty-endpoint.ts";
 import { runs } from "../../support/sample.ts";
 
-useImports();
+useImports([3, 6]);
 
 test("the distributed import names a day that another took, lets others wait for the rest and can be repeated", async () => {
   const cells = ["u04zzz", "u0hbp0", "u1h2nb"].slice(0, runs(3, 2));

@@ -17,7 +17,7 @@ import {
 } from "../../support/distributed-import.ts";
 import { sampleOf } from "../../support/sample.ts";
 
-useImports();
+useImports([3, 6]);
 
 describe("what is refused is refused with the same words, and nothing is written", () => {
   const [cell] = ["u04zzz"];
