@@ -9,6 +9,7 @@ import { curveOf } from "../../tools/import/density/population/curve.ts";
 import { PeopleByCell } from "../../tools/import/density/population/people-by-cell.ts";
 import type { Place, PopulationFile } from "../../tools/import/density/population/places.ts";
 import { pixelsOf } from "../../tools/import/density/population/raster.ts";
+import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { runNcs } from "../support/ncs.ts";
 import { stackOutputs, useShell } from "../support/operator.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
@@ -16,10 +17,12 @@ import { useOwnFolder } from "../support/own-folder.ts";
 const folder = useOwnFolder();
 let outputs: string;
 beforeAll(async () => {
-  const { apiAddress } = outputNames;
+  useTables();
+  await useOwnDensityTables();
+  const { apiAddress, densityPrecisions } = outputNames;
   outputs = await folder.write(
     "outputs.json",
-    stackOutputs({ [apiAddress]: "https://api.example.com/dev/" }),
+    stackOutputs({ [apiAddress]: "https://api.example.com/dev/", [densityPrecisions]: "7" }),
   );
 });
 beforeEach(() => useShell());

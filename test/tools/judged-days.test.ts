@@ -134,7 +134,7 @@ test("ncs describe densities tells of grids of three cities that nobody was coun
   ] as const;
   for (const [longitude, latitude] of cities) {
     const grid = await folder.write("grid.csv", `lat,lon,people\n${latitude},${longitude},5000\n`);
-    const bbox = [longitude - 0.01, latitude - 0.01, longitude + 0.01, latitude + 0.01].join();
+    const bbox = [longitude - 0.001, latitude - 0.001, longitude + 0.001, latitude + 0.001].join();
     const about = [
       "--kind",
       "points",
