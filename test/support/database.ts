@@ -21,7 +21,7 @@ export function useTables(): void {
 
 /** Lets imports and readers of densities work on empty tables of their own, as `useOwnTable` does. */
 export async function useOwnDensityTables(): Promise<void> {
-  for (const table of [densities, densityImports]) await useOwnTable(table);
+  await useOwnTables(densities, densityImports);
 }
 
 /**
@@ -29,7 +29,11 @@ export async function useOwnDensityTables(): Promise<void> {
  * tables.
  */
 export async function useOwnTable(table: Table): Promise<void> {
-  const own = declaredTable(table, `${table.name}-${crypto.randomUUID()}`);
-  await createTables(sharedService.databaseEndpoint, embeddedCredentials, [own]);
-  vi.stubEnv(tableVariable(table), own.name);
+  await useOwnTables(table);
+}
+
+async function useOwnTables(...tables: readonly Table[]): Promise<void> {
+  const own = tables.map((table) => declaredTable(table, `${table.name}-${crypto.randomUUID()}`));
+  await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
+  for (const [index, table] of tables.entries()) vi.stubEnv(tableVariable(table), own[index]?.name);
 }

@@ -64,17 +64,16 @@ export function useImports(stored: readonly number[] = [3, 4, 5, 6]): void {
     await bucket.close();
   });
   beforeEach(async () => {
-    tables = { one: await freshTables(), distributed: await freshTables() };
+    const own = [densities, densityImports, densities, densityImports].map((table) =>
+      declaredTable(table, `${table.name}-${randomUUID()}`),
+    );
+    await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
+    const [first = "", second = "", third = "", fourth = ""] = own.map(({ name }) => name);
+    tables = {
+      one: { densities: first, imports: second },
+      distributed: { densities: third, imports: fourth },
+    };
   });
-}
-
-async function freshTables(): Promise<DensityTables> {
-  const own = [densities, densityImports].map((table) =>
-    declaredTable(table, `${table.name}-${randomUUID()}`),
-  );
-  await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
-  const [first, second] = own.map(({ name }) => name);
-  return { densities: first ?? "", imports: second ?? "" };
 }
 
 /** Every item, attribute by attribute and byte by byte; but how often a list of parts or the data set was written. */

@@ -227,10 +227,10 @@ test("npm start --data imports a typical week of the model for density-model.jso
 test("npm start --data imports the model for the polygons of density-model.json, across the antimeridian too", async () => {
   vi.stubEnv("DENSITY_PRECISIONS", "6");
   const ring = [
-    [179.9, -16.9],
-    [-179.9, -16.9],
-    [-179.9, -16.7],
-    [179.9, -16.9],
+    [179.9, -16.85],
+    [-179.9, -16.85],
+    [-179.9, -16.75],
+    [179.9, -16.85],
   ];
   const area = {
     type: "Feature",
