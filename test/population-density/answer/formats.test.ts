@@ -141,7 +141,7 @@ function aPartOf({ tiles, hours }: Answer): Pick<Answer, "hours" | "tiles"> {
   const everyFifth = (cells: Uint16Array) => cells.filter((_, index) => index % 5 === 0);
   return {
     tiles: tiles.slice(0, 3).map(({ geohash, cells }) => ({ geohash, cells: everyFifth(cells) })),
-    hours: isWhole ? hours : hours.slice(0, 60),
+    hours: isWhole ? hours : hours.slice(0, 30),
   };
 }
 
