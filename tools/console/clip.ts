@@ -9,7 +9,7 @@ export interface Square {
 
 /** A part of a shape that is in a square. */
 interface Part extends Square {
-  readonly positions: Position[];
+  readonly positions: readonly Position[];
 }
 
 /** Cuts a closed ring, given without its last position, at the edges of squares. */
@@ -41,10 +41,14 @@ function stripsOf(ring: readonly Position[], axis: 0 | 1, side: number) {
   const values = ring.map((position) => position[axis]);
   const first = Math.floor(values.reduce((one, other) => Math.min(one, other)) / side);
   const last = Math.ceil(values.reduce((one, other) => Math.max(one, other)) / side);
-  return Array.from({ length: Math.max(1, last - first) }, (_, place) => {
-    const index = first + place;
-    return { index, positions: cutRing(cutRing(ring, axis, index * side, 1), axis, (index + 1) * side, -1) };
-  }).filter(({ positions }) => positions.length > 2);
+  const strips: { readonly index: number; readonly positions: readonly Position[] }[] = [];
+  let rest = ring;
+  for (let index = first; index < last - 1; index++) {
+    strips.push({ index, positions: cutRing(rest, axis, (index + 1) * side, -1) });
+    rest = cutRing(rest, axis, (index + 1) * side, 1);
+  }
+  strips.push({ index: Math.max(first, last - 1), positions: rest });
+  return strips.filter(({ positions }) => positions.length > 2);
 }
 
 /** The part of a ring on one side of a line (Sutherland and Hodgman). @param sign 1 keeps what is greater, -1 less. */
