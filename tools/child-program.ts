@@ -6,23 +6,25 @@ const project = fileURLToPath(new URL("..", import.meta.url));
 
 interface ProgramOptions {
   readonly environment?: NodeJS.ProcessEnv;
-  readonly flags?: readonly string[];
   readonly onLine?: (line: string) => void;
 }
+
+/** Programs make much garbage: threads that help to collect it, and small spaces, cost a quarter of the processor time. */
+const garbageFlags = ["--single-threaded-gc", "--min-semi-space-size=32", "--max-semi-space-size=64"];
 
 /**
  * Runs a TypeScript program of the project in a process of its own, so that its memory is freed when it ends. Neither
  * it nor its children outlive this program.
- * @param options its environment, flags of Node.js, and what is told each line of its standard output.
+ * @param options its environment, and what is told each line of its standard output.
  * @throws {Error} with what it wrote to standard error when it fails.
  */
 export async function runProgram(
   file: URL,
   parameters: readonly string[],
-  { environment = process.env, flags = [], onLine }: ProgramOptions = {},
+  { environment = process.env, onLine }: ProgramOptions = {},
 ): Promise<void> {
   const isPosix = process.platform !== "win32";
-  const child = spawn(process.execPath, [...flags, fileURLToPath(file), ...parameters], {
+  const child = spawn(process.execPath, [...garbageFlags, fileURLToPath(file), ...parameters], {
     cwd: project,
     // A group of its own, which can be ended as one.
     detached: isPosix,

@@ -126,16 +126,13 @@ function openInvocations(service: LocalService): Promise<ListeningServer> {
   return listen(server, 0);
 }
 
-/** For a program that makes much garbage: threads that help to collect it, and small spaces, cost it a quarter. */
-const garbageFlags = ["--single-threaded-gc", "--min-semi-space-size=32", "--max-semi-space-size=64"];
-
 /** Puts the templates that tests look at into a temporary folder: cached ones, or else they are synthesized. */
 async function makeTemplates(bundles: string): Promise<ReturnType<typeof temporaryFolder>> {
   const folder = temporaryFolder("network-capabilities-templates-");
   const cached = cachedFolder("templates", { sources: templateSources });
   if (!cached.restore(folder.path)) {
     const program = new URL("../infra/make-templates.ts", import.meta.url);
-    await runProgram(program, [bundles, folder.path], { flags: garbageFlags });
+    await runProgram(program, [bundles, folder.path]);
     cached.store(folder.path);
   }
   return folder;
