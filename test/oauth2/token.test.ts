@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { assertionType, jwtBearer } from "../../functions/oauth2/rules.ts";
 import type { ClientRecord } from "../../functions/oauth2/tables.ts";
+import { configuration } from "../../infra/variables.ts";
 import { logId } from "../../shared/aws/log.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
+import { hashed } from "../../shared/hash.ts";
 import { plainDevice } from "../support/device.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import {
@@ -181,24 +183,26 @@ describe("client_credentials", () => {
 });
 
 describe("the quota of a client", () => {
-  let limited: OwnService;
   beforeAll(async () => {
-    limited = await startOwnService({ DAILY_QUOTA: "3" }, { isIssuer: true });
     const scopes = [read, identify];
-    for (const clientId of ["shop", "other", "replayed"]) {
-      const keys = [clientId === "shop" ? shopKey : bankKey];
-      await storeClient(limited, { clientId, keys, scopes, purposes: [purpose], grants: both });
+    // Three requests are left to each of them today.
+    const dayCount = Number(configuration.DAILY_QUOTA.default) - 3;
+    const soon = Date.now() + 60_000;
+    const counted = { day: Math.floor(soon / 86_400_000), minute: Math.floor(soon / 60_000), minuteCount: 0 };
+    for (const clientId of ["limited", "other", "replayed"]) {
+      const keys = [clientId === "limited" ? shopKey : bankKey];
+      await storeClient(service, { clientId, keys, scopes, purposes: [purpose], grants: both });
+      await service.put("quotas", { caller: hashed(clientId), ...counted, dayCount });
     }
   });
-  afterAll(() => limited.close());
 
   const ask = async (key: KeyPair, claims: Readonly<Record<string, unknown>> = {}) =>
     await askForToken(
-      limited,
+      service,
       subscribersToken(
         await signed(
           key,
-          claimsFor(limited, "shop", { sub: "tel:+34600009999", scope: `${read} ${purpose}`, ...claims }),
+          claimsFor(service, "limited", { sub: "tel:+34600009999", scope: `${read} ${purpose}`, ...claims }),
         ),
       ),
     );
@@ -227,10 +231,10 @@ describe("the quota of a client", () => {
   });
 
   test("POST /oauth2/token counts a request with two assertions once, together with the client's other requests", async () => {
-    const authenticated = claimsFor(limited, "other");
+    const authenticated = claimsFor(service, "other");
     const grant = { sub: "tel:+34600009999", scope: `${read} ${purpose}` };
-    const answer = await askForToken(limited, {
-      ...subscribersToken(await signed(bankKey, claimsFor(limited, "other", grant))),
+    const answer = await askForToken(service, {
+      ...subscribersToken(await signed(bankKey, claimsFor(service, "other", grant))),
       client_assertion_type: assertionType,
       client_assertion: await signed(bankKey, authenticated),
     });
@@ -238,8 +242,8 @@ describe("the quota of a client", () => {
   });
 
   test("POST /oauth2/token counts an assertion that is sent again ten times once, so its client still gets a token", async () => {
-    const send = (assertion: string) => askForToken(limited, clientCredentials(assertion, read));
-    const used = await signed(bankKey, claimsFor(limited, "replayed"));
+    const send = (assertion: string) => askForToken(service, clientCredentials(assertion, read));
+    const used = await signed(bankKey, claimsFor(service, "replayed"));
     expect(await send(used)).toMatchObject({ status: 200 });
 
     for (let repeated = 0; repeated < 10; repeated++) {
@@ -248,7 +252,7 @@ describe("the quota of a client", () => {
       expect(headers.get("x-ratelimit-remaining")).toBeNull();
     }
 
-    const next = await send(await signed(bankKey, claimsFor(limited, "replayed")));
+    const next = await send(await signed(bankKey, claimsFor(service, "replayed")));
     expect(next.status).toBe(200);
     expect(next.headers.get("x-ratelimit-remaining")).toBe("1");
   });
