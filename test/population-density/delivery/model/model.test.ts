@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../../support/sample.ts";
 import { runModel } from "./model.ts";
 
-const count = runs(400, 100, 10_000);
+const count = runs(400, 40, 10_000);
 
 test("deliveries keep their guarantees when anything is killed, lost, duplicated or late", {
   timeout: runs(300_000, 300_000, 3_600_000),
