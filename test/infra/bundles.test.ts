@@ -32,16 +32,10 @@ async function bundlesWith(added: Added): Promise<ReadonlyMap<BundledId, string>
 
 const bundles = await bundlesWith({});
 
-async function changedBy(added: Added): Promise<BundledId[]> {
-  const after = await bundlesWith(added);
-  return bundledIds.filter((id) => after.get(id) !== bundles.get(id));
-}
-
 const folder = useOwnFolder();
 const quoted = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../${file}`, import.meta.url)));
 
-/** A new variable in a file of its own, which the list of all variables has. */
-async function newVariable() {
+test("a new variable, which the list of all variables has, changes the bundles of the functions that read it and of no other", async () => {
   const file = await folder.write(
     "new-limit.ts",
     [
@@ -50,27 +44,19 @@ async function newVariable() {
     ].join("\n"),
   );
   const list = fileURLToPath(new URL("../../infra/configuration.ts", import.meta.url));
-  return { file, listed: { [list]: [`export { NEW_LIMIT } from ${JSON.stringify(file)};`] } };
-}
-
-test("a new variable changes the bundle of no function before one reads it", async () => {
-  const { listed } = await newVariable();
-  expect(await changedBy(listed)).toEqual([]);
-});
-
-test("a new variable changes the bundles of the functions that read it and of no other", async () => {
-  const { file, listed } = await newVariable();
   const reading = [
     `import { NEW_LIMIT } from ${JSON.stringify(file)};`,
     `import { setting as read } from ${quoted("shared/environment.ts")};`,
     "export const limit = () => read(NEW_LIMIT);",
   ];
   const readers: readonly BundledId[] = ["authorizer/authorize", "console/publish"];
-  const changed = await changedBy({
-    ...listed,
+
+  const after = await bundlesWith({
+    [list]: [`export { NEW_LIMIT } from ${JSON.stringify(file)};`],
     ...Object.fromEntries(readers.map((id) => [handlerFile(id), reading])),
   });
-  expect(changed).toEqual(readers);
+
+  expect(bundledIds.filter((id) => after.get(id) !== bundles.get(id))).toEqual(readers);
 });
 
 test("the bundle of a function has the variables that the stack gives it", () => {
