@@ -19,6 +19,7 @@ import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
 import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { quickHash } from "../support/quick-logins.ts";
 import { countingServer } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
 
@@ -165,7 +166,7 @@ async function storeEverything(good: string, broken: string): Promise<void> {
       EmailAddress,
       passwordHash,
     });
-  await storeProfile(address, await service.hashOf(password));
+  await storeProfile(address, await quickHash(password));
   await storeProfile(`damaged.${address}`, "zq-damaged");
   const limits = { accountAndSource: 20, source: 300, account: 100 };
   for (const window of [0, windowSeconds]) {

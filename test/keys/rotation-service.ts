@@ -8,6 +8,7 @@ import { hashed } from "../../shared/hash.ts";
 import type { PrivateJwk } from "../../shared/tokens/token.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
 import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { quickHash } from "../support/quick-logins.ts";
 import { signedBy, tokenOf } from "../support/signed.ts";
 
 /** The steps of a rotation in the order in which Secrets Manager runs them. */
@@ -32,7 +33,7 @@ export const profile = {
 /** Starts a service and stores the profile. */
 export async function startRotationService(): Promise<OwnService> {
   const service = await startOwnService({});
-  const passwordHash = await service.hashOf(credentials.password);
+  const passwordHash = await quickHash(credentials.password);
   await service.put("profiles", { ...profile, address: hashed(credentials.emailaddress), passwordHash });
   return service;
 }

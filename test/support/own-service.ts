@@ -1,9 +1,7 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { vi } from "vitest";
 import type { TableName } from "../../functions/areas.ts";
-import { hashPassword } from "../../functions/profile/password.ts";
 import { type ConfigurationName, configuration } from "../../infra/variables.ts";
 import { keysOf } from "../../shared/devices/keys.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
@@ -19,6 +17,7 @@ import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { busyMachine } from "./busy-machine.ts";
 import { type Answer, answerOf } from "./client.ts";
+import { storeQuickLogins } from "./quick-logins.ts";
 import { isInBrowser } from "./sample.ts";
 import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
@@ -31,8 +30,6 @@ export interface OwnService extends LocalService {
   readonly secrets: SecretsManagerClient;
   readonly secretId: string;
   tableName(table: TableName): string;
-  /** A hash with the parameters of this service's functions. */
-  hashOf(password: string): Promise<string>;
   put(table: TableName, item: Readonly<Record<string, unknown>>): Promise<void>;
   /** Stores a device under each of its identifiers. */
   putDevice(device: DeviceRecord): Promise<void>;
@@ -85,21 +82,16 @@ export async function startOwnService(
     const Item = marshall(item, { removeUndefinedValues: true });
     await database.send(new PutItemCommand({ TableName: tableName(table), Item }));
   };
-  if (hasDemoData) await storeSampleOperations(put);
+  if (hasDemoData) {
+    await storeSampleOperations(put);
+    await storeQuickLogins(database, tableName("profiles"));
+  }
   return {
     ...service,
     database,
     secrets,
     secretId,
     tableName,
-    hashOf: async (password) => {
-      vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", service.databaseEndpoint);
-      try {
-        return await hashPassword(password);
-      } finally {
-        vi.unstubAllEnvs();
-      }
-    },
     put,
     putDevice: async (device) => {
       for (const identifier of keysOf(device)) await put("devices", { identifier, ...device });

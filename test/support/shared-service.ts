@@ -20,6 +20,7 @@ import { tableNamesIn } from "../../tools/local/store-environment.ts";
 import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { templateSources } from "../infra/template-sources.ts";
 import { busyMachine } from "./busy-machine.ts";
+import { storeQuickLogins } from "./quick-logins.ts";
 import { uncached } from "./uncached.ts";
 
 /** What a test file can know of the service that all share. */
@@ -76,7 +77,7 @@ export async function startSharedService(isWhole: boolean): Promise<StartedServi
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
   const tableNames = tableNamesIn(service.template);
   const invocations = await openInvocations(service);
-  await storeOperations(service.databaseEndpoint, tableNames);
+  await storeRest(service.databaseEndpoint, tableNames);
   let templates: ReturnType<typeof makeTemplates> | undefined;
   return {
     shared: {
@@ -138,14 +139,13 @@ async function makeTemplates(bundles: string): Promise<ReturnType<typeof tempora
   return folder;
 }
 
-async function storeOperations(
-  endpoint: string,
-  tableNames: Readonly<Record<string, string>>,
-): Promise<void> {
+/** What the saved items of the demo do not have. */
+async function storeRest(endpoint: string, tableNames: Readonly<Record<string, string>>): Promise<void> {
   const client = new DynamoDBClient({ region: "eu-west-1", credentials: embeddedCredentials, endpoint });
   await storeSampleOperations((name, item) => {
     const Item = marshall(item, { removeUndefinedValues: true });
     return client.send(new PutItemCommand({ TableName: tableNames[tableVariable({ name })], Item }));
   });
+  await storeQuickLogins(client, tableNames[tableVariable({ name: "profiles" })]);
   client.destroy();
 }
