@@ -49,15 +49,14 @@ export async function underLoad({
   load: { rate, seconds },
 }: LoadedService): Promise<readonly Outcome[]> {
   const callers: Caller[] = [];
-  for (const login of logins.filter(({ Permissions }) => Permissions !== "")) {
+  const permitted = logins.filter(({ Permissions }) => Permissions !== "");
+  if (permitted.length < minCallers) throw tooFew(permitted.length);
+  for (const login of permitted) {
     const token = await tokenFor(login);
     const answered = await answeredBefore(url, token, login, scenarios);
     if (answered.length > 0) callers.push({ token, scenarios: answered });
   }
-  if (callers.length < minCallers)
-    throw new Error(
-      `--load needs ${minCallers} logins whose requests are answered; there are ${callers.length}`,
-    );
+  if (callers.length < minCallers) throw tooFew(callers.length);
   const answers: Answer[] = [];
   const underWay: Promise<void>[] = [];
   const begun = performance.now();
@@ -78,15 +77,21 @@ export async function underLoad({
   );
 }
 
-/** For each operation, one request that the service answers for a caller. */
+const tooFew = (callers: number) =>
+  new Error(`--load needs ${minCallers} logins whose requests are answered; there are ${callers}`);
+
+/** For each operation, one request that the service answers for a caller: one of another such caller, if there is. */
 async function answeredBefore(
   url: string,
   token: string,
-  { Permissions }: DemoLogin,
+  { Permissions, subscription }: DemoLogin,
   scenarios: readonly Scenario[],
 ): Promise<readonly Scenario[]> {
   const found = new Map<string, Scenario>();
-  for (const scenario of scenarios.filter(({ name }) => repeatable.test(name))) {
+  const isOther = ({ login }: Scenario) =>
+    Number((login?.subscription === undefined) !== (subscription === undefined));
+  const reads = scenarios.filter(({ name }) => repeatable.test(name));
+  for (const scenario of reads.sort((one, other) => isOther(one) - isOther(other))) {
     const { operationId, scope } = scenario.endpoint;
     if (found.has(operationId) || !Permissions.split(" ").includes(`${scope}`)) continue;
     const { status } = await measured(url, token, scenario);
