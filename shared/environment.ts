@@ -88,8 +88,8 @@ export function timeLimit(milliseconds: number): number {
 
 /**
  * log2 of scrypt's N for the password hashes of tests, few of which are about hashes, which are slow by design. Tests
- * set `PASSWORD_HASH_LN`. It is ignored unless the tables are on this machine, so that no stage, nor an import into
- * one, can have weaker hashes.
+ * set `PASSWORD_HASH_LN`. It is ignored unless the tables are on this machine, so that no variable makes the hashes of
+ * a stage, nor those of an import into one, weaker.
  */
 export function testPasswordHashLn(): number | undefined {
   const { PASSWORD_HASH_LN, AWS_ENDPOINT_URL_DYNAMODB = "" } = process.env;

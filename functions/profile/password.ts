@@ -8,7 +8,7 @@ const derive = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(scrypt);
 const owasp = { ln: 15, r: 8, p: 3 } as const;
 
 /** The parameters of hashes that are made now. */
-const current = (ln = testPasswordHashLn() ?? owasp.ln): Parameters => ({ ...owasp, ln });
+const current = (): Parameters => ({ ...owasp, ln: testPasswordHashLn() ?? owasp.ln });
 
 const hashBytes = 32;
 const saltBytes = 16;
@@ -28,11 +28,11 @@ interface Parameters {
 
 /**
  * Hashes a password into a PHC string that names its own parameters and salt.
- * @param ln log2 of scrypt's N; today's if absent.
+ * @param ln log2 of scrypt's N, which only tests give.
  */
-export async function hashPassword(password: string, ln?: number): Promise<string> {
+export async function hashPassword(password: string, ln = current().ln): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const parameters = current(ln);
+  const parameters = { ...owasp, ln };
   return encode(parameters, salt, await run(password, salt, parameters));
 }
 

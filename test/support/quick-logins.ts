@@ -8,8 +8,8 @@ import { busyMachine } from "./busy-machine.ts";
 export const quickHash = (password: string) => hashPassword(password, Number(busyMachine.PASSWORD_HASH_LN));
 
 /**
- * Replaces the hashes of the demo's logins by such ones: `npm start` shares the saved items of the demo, whose hashes
- * cost a login a quarter of a second.
+ * Gives the demo's logins hashes that are quick to check; `npm start` shares the saved items, whose hashes take a
+ * quarter of a second.
  */
 export async function storeQuickLogins(client: DynamoDBClient, TableName: string | undefined): Promise<void> {
   for (const { EmailAddress, password } of demoLogins()) {
@@ -17,6 +17,7 @@ export async function storeQuickLogins(client: DynamoDBClient, TableName: string
       TableName,
       Key: { address: { S: hashed(EmailAddress) } },
       UpdateExpression: "SET passwordHash = :hash",
+      ConditionExpression: "attribute_exists(address)",
       ExpressionAttributeValues: { ":hash": { S: await quickHash(password) } },
     };
     await client.send(new UpdateItemCommand(write));

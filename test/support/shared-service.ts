@@ -77,7 +77,7 @@ export async function startSharedService(isWhole: boolean): Promise<StartedServi
   const login = environments.find((environment) => environment.SIGNING_KEY_SECRET_ARN !== undefined);
   const tableNames = tableNamesIn(service.template);
   const invocations = await openInvocations(service);
-  await storeRest(service.databaseEndpoint, tableNames);
+  await storeForTests(service.databaseEndpoint, tableNames);
   let templates: ReturnType<typeof makeTemplates> | undefined;
   return {
     shared: {
@@ -139,8 +139,8 @@ async function makeTemplates(bundles: string): Promise<ReturnType<typeof tempora
   return folder;
 }
 
-/** What the saved items of the demo do not have. */
-async function storeRest(endpoint: string, tableNames: Readonly<Record<string, string>>): Promise<void> {
+/** Stores the sample operations, and quick hashes for the logins. */
+async function storeForTests(endpoint: string, tableNames: Readonly<Record<string, string>>): Promise<void> {
   const client = new DynamoDBClient({ region: "eu-west-1", credentials: embeddedCredentials, endpoint });
   await storeSampleOperations((name, item) => {
     const Item = marshall(item, { removeUndefinedValues: true });
