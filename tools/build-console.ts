@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { constants, gzip, type ZlibOptions } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import { groundFiles } from "./console/ground-pieces.ts";
 import { licencesOf, nameOf, packagesIn, packagesOf } from "./console/licences.ts";
@@ -13,6 +14,8 @@ import { outlines } from "./console/outlines.ts";
 import { places } from "./console/places.ts";
 
 const require = createRequire(import.meta.url);
+/** In a thread of its own, so that what else this program does goes on meanwhile. */
+const compress = promisify<string, ZlibOptions, Buffer>(gzip);
 const sources = fileURLToPath(new URL("../console/", import.meta.url));
 const program = new URL("demo/subscriber-token.mjs", import.meta.url);
 
@@ -72,9 +75,10 @@ export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffe
     .replace("{licences}", licences.name);
   const types = Object.fromEntries(assets.map(({ name }) => [name, mediaTypes[extname(name)]]));
   // One after another: thousands at once need half a gigabyte, and three times the processor time.
-  const compressed = assets.map(({ name, text }): [string, Buffer] => {
-    return [`assets/${name}.gz`, gzipSync(text, { level: constants.Z_BEST_COMPRESSION })];
-  });
+  const compressed: [string, Buffer][] = [];
+  for (const { name, text } of assets) {
+    compressed.push([`assets/${name}.gz`, await compress(text, { level: constants.Z_BEST_COMPRESSION })]);
+  }
   return new Map<string, string | Buffer>([
     ["index.html", page],
     ["llms.txt", await readFile(new URL("../docs/llms.txt", import.meta.url), "utf8")],
