@@ -18,6 +18,7 @@ import {
   useImports,
   type Wanted,
 } from "../../support/distributed-import.ts";
+import { isWhole } from "../../support/sample.ts";
 import { peopleAt } from "../../support/stored-days.ts";
 
 useImports([3, 6]);
@@ -50,9 +51,12 @@ function faultyDay(cells: readonly string[]): string[] {
 
 test("the distributed import refuses, accepts and keeps the findings of an import on one machine, byte for byte", async () => {
   const cells = await cellsOf(box);
-  const weeks = ["2026-11-02", "2026-11-09"].flatMap((date) => goodDay(date, cells));
-  await importOnOneMachine({ "counted.csv": header + weeks.join("\n") }, { box });
-  await importDistributed(split(weeks, 2, 1), { box });
+  const weeks = ["2026-11-02", "2026-11-09"].map((date) => goodDay(date, cells));
+  const imported = isWhole ? weeks : [weeks.flat()];
+  for (const rows of imported) {
+    await importOnOneMachine({ "counted.csv": header + rows.join("\n") }, { box });
+    await importDistributed(split(rows, 2, 1), { box });
+  }
   const before = await itemsOf(tables.distributed);
   const rows = faultyDay(cells);
   const files = { "counted.csv": header + rows.join("\n") };
@@ -74,7 +78,8 @@ test("the distributed import refuses, accepts and keeps the findings of an impor
   });
   expect([...new Set(one.findings.map(({ code }) => code))]).toEqual(findingCodes);
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-  const ofDay = async (of: typeof tables.one) => (await inTables(of, () => readDaysOf(2))).get(monday);
+  const number = imported.length + 1;
+  const ofDay = async (of: typeof tables.one) => (await inTables(of, () => readDaysOf(number))).get(monday);
   const kept = await ofDay(tables.distributed);
   expect(kept).toEqual(await ofDay(tables.one));
   expect(kept?.findings.map(({ code }) => code)).not.toContain("ROWS_MISSING");
