@@ -47,7 +47,7 @@ function stripsOf(ring: readonly Position[], axis: 0 | 1, side: number) {
     strips.push({ index, positions: cutRing(rest, axis, (index + 1) * side, -1) });
     rest = cutRing(rest, axis, (index + 1) * side, 1);
   }
-  strips.push({ index: Math.max(first, last - 1), positions: rest });
+  strips.push({ index: last - 1, positions: rest });
   return strips.filter(({ positions }) => positions.length > 2);
 }
 

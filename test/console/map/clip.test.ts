@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Position } from "../../../console/map/geojson.ts";
 import { squaresAround } from "../../../console/map/ground-grid.ts";
 import { lineInSquares, ringInSquares } from "../../../tools/console/clip.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
@@ -25,6 +26,37 @@ test("ground: a ring across four squares is cut into a part for each, at their c
     expect(positions).toContainEqual([10, 10]);
   }
 });
+
+test("ground: a ring that is open to the east, across three squares, is cut into parts that have its area in each", () => {
+  const parts = ringInSquares(
+    [
+      [2, 2],
+      [28, 2],
+      [28, 4],
+      [6, 4],
+      [6, 6],
+      [28, 6],
+      [28, 8],
+      [2, 8],
+    ],
+    10,
+  );
+
+  expect(parts.map(({ column, row, positions }) => [column, row, areaOf(positions)])).toEqual([
+    [0, 0, 40],
+    [1, 0, 40],
+    [2, 0, 32],
+  ]);
+});
+
+/** The area within a ring that is given without its last position. */
+function areaOf(ring: readonly Position[]): number {
+  const doubled = ring.reduce((sum, [x, y], index) => {
+    const [nextX, nextY] = ring[(index + 1) % ring.length] ?? [x, y];
+    return sum + x * nextY - nextX * y;
+  }, 0);
+  return doubled / 2;
+}
 
 test("ground: a border across two squares is in both, without a gap between them", () => {
   const parts = lineInSquares(
