@@ -9,7 +9,10 @@ interface ProgramOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** Programs make much garbage: threads that help to collect it, and small spaces, cost a quarter of the processor time. */
+/**
+ * V8's defaults (threads that help to collect garbage, little room for new objects) cost these programs a sixth of
+ * their processor time.
+ */
 const garbageFlags = ["--single-threaded-gc", "--min-semi-space-size=32", "--max-semi-space-size=64"];
 
 /**

@@ -35,7 +35,7 @@ const bundles = await bundlesWith({});
 const folder = useOwnFolder();
 const quoted = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../${file}`, import.meta.url)));
 
-test("a new variable, which the list of all variables has, changes the bundles of the functions that read it and of no other", async () => {
+test("a variable added to the list of all variables changes only the bundles of the functions that read it", async () => {
   const file = await folder.write(
     "new-limit.ts",
     [

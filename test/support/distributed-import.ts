@@ -44,7 +44,7 @@ let precisions: readonly number[];
 
 /**
  * Lets the tests around the call import on one machine and with the state machine, each into a table of its own.
- * @param stored the precisions that are stored; tiles of the coarsest one have several prefixes.
+ * @param stored the precisions that are stored: must have 3, whose tiles hold several prefixes.
  */
 export function useImports(stored: readonly number[] = [3, 4, 5, 6]): void {
   folder = useOwnFolder();
@@ -119,13 +119,13 @@ export const aroundTheCorner: Box = [5.55, 44.96, 5.72, 45.04];
 /** A larger box around it. */
 export const further: Box = [5.55, 44.96, 5.76, 45.06];
 
+/** A box next to it that overlaps the larger one. */
+export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
+
 /** The northern part of a box around the corner: in two of the four. */
 export function northOf([west, , east, north]: Box): Box {
   return [west, 45, east, north];
 }
-
-/** A box next to it that overlaps the larger one. */
-export const neighbour: Box = [5.7, 45.0, 5.82, 45.06];
 
 /** That of the counted cells. */
 export const precision = 6;

@@ -136,7 +136,7 @@ function isCorner(cell: number): boolean {
   return [0b00000_00000, 0b01010_10101, 0b10101_01010, 0b11111_11111].includes(cell);
 }
 
-/** Every fifth cell of some tiles, so that it has dozens of chunks; all hours when long tests run whole. */
+/** Every fifth cell of some tiles, so that it has many chunks; all hours when long tests run whole. */
 function aPartOf({ tiles, hours }: Answer): Pick<Answer, "hours" | "tiles"> {
   const everyFifth = (cells: Uint16Array) => cells.filter((_, index) => index % 5 === 0);
   return {

@@ -97,8 +97,8 @@ function layersOf(tile: Tile, precision: number, cities: readonly City[]): reado
         const inRows = sharesOf(high, below, cellHeight, width * city.latitudeScale);
         const inColumns = sharesOf(wide, left, cellWidth, width * city.longitudeScale);
         for (let index = 0; index < cells.length; index++) {
-          const share = (inRows[rowOf[index] as number] ?? 0) * (inColumns[columnOf[index] as number] ?? 0);
-          people[index] = (people[index] as number) + city.people * share;
+          const share = (inRows[rowOf[index] ?? 0] ?? 0) * (inColumns[columnOf[index] ?? 0] ?? 0);
+          people[index] = (people[index] ?? 0) + city.people * share;
         }
       }
     }

@@ -386,11 +386,11 @@ describe("a row is refused by its line and column, without its value", () => {
     ]);
   });
 
-  test("an import reports 6,304 rows with one problem as one line, and a problem of another row", async () => {
-    const rows = `u05kqxy,${noon.slice(0, -1)},1\n`.repeat(6_304);
+  test("an import reports 10,000 rows with one problem as one line, and a problem of another row", async () => {
+    const rows = `u05kqxy,${noon.slice(0, -1)},1\n`.repeat(10_000);
     expect(await refusalOf("csv", `${header}\n${rows}u05kqxy,${noon},-1\n`)).toEqual([
-      "6,304 rows: startTime: has no time zone (Z or +01:00), first in line 2",
-      `line 6306, people: ${notPeople}`,
+      "10,000 rows: startTime: has no time zone (Z or +01:00), first in line 2",
+      `line 10002, people: ${notPeople}`,
     ]);
   });
 
