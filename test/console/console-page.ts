@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../../tools/chromium.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isInBrowser, sampleOf } from "../support/sample.ts";
+import { isInBrowser, isWhole, sampleOf } from "../support/sample.ts";
 
 /** Chromium on this machine, in which the console is tested. */
 export const chromium = findChromium();
@@ -19,10 +19,13 @@ if (isWanted && chromium === undefined) {
   );
 }
 
-/** Most of the time of these tests is spent on drawing pixels: a quarter of them saves a third of it. */
-const window: BrowserContextOptions = takesScreenshots
+/**
+ * Drawing pixels takes most of the time of these tests. At half the scale there are a quarter as many, which saves a
+ * third of it.
+ */
+const display: BrowserContextOptions = takesScreenshots
   ? { viewport: { width: 1360, height: 850 } }
-  : { viewport: { width: 1200, height: 640 }, deviceScaleFactor: 0.5 };
+  : { viewport: { width: 1200, height: 640 }, deviceScaleFactor: isWhole ? 1 : 0.5 };
 
 /** Writes a picture for the documents, in the run that does so. */
 export async function screenshot(page: Page, name: string): Promise<void> {
@@ -92,7 +95,7 @@ export async function openConsole(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ ...window, ...options });
+  const context = await browser.newContext({ ...display, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const problems: string[] = [];

@@ -126,12 +126,9 @@ describe.skipIf(chromium === undefined || !isInBrowser)("the operator's map", ()
 async function colourAt(page: Page, x: number, y: number): Promise<number[]> {
   const box = await page.locator("#map").boundingBox();
   if (box === null) throw new Error("there is no map");
-  const clip = {
-    x: Math.round(box.x + x * box.width),
-    y: Math.round(box.y + y * box.height),
-    width: 1,
-    height: 1,
-  };
+  // A whole pixel of the screenshot at half the scale too: `test/console/console-page.ts`.
+  const even = (value: number) => 2 * Math.round(value / 2);
+  const clip = { x: even(box.x + x * box.width), y: even(box.y + y * box.height), width: 2, height: 2 };
   const png = (await page.screenshot({ clip })).toString("base64");
   return await page.evaluate<number[]>(`(async () => {
     const image = new Image();
