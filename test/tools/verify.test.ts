@@ -75,12 +75,29 @@ test("ncs verify --load with 20 requests a second for 2 s reports 40 requests by
   expect(Number(counts[0]?.[2])).toBeGreaterThanOrEqual(6);
 }, 60_000);
 
-test("ncs verify --load refuses fewer than six logins", async () => {
-  const load = { rate: 1, seconds: 1 };
-  await expect(verify({ ...demo, logins: demo.logins.slice(0, 2), only: "keys/", load })).rejects.toThrow(
-    "--load needs 6 logins whose requests are answered; there are 2",
+test("ncs verify --load refuses fewer than six logins with permissions before it sends anything", async () => {
+  const nowhere = { url: "http://127.0.0.1:1", logins: demo.logins.slice(0, 2) };
+  await expect(verify({ ...nowhere, load: { rate: 1, seconds: 1 } })).rejects.toThrow(
+    "--load needs 6 logins with permissions; there are 2",
   );
-}, 60_000);
+});
+
+test("ncs verify --load reports a failure beside the other findings when the service answers no request", async () => {
+  const failing = await listen(
+    createServer((request, response) => {
+      const isLogin = request.url?.endsWith("/authenticate") === true;
+      response.writeHead(isLogin ? 200 : 500).end('{"Data":{"access_token":"x"}}');
+    }),
+    0,
+  );
+  onTestFinished(async () => await failing.close());
+  const load = { rate: 1, seconds: 1 };
+  const { outcomes } = await verify({ url: failing.url, logins: demo.logins, only: "keys/", load });
+  expect(outcomes.length).toBeGreaterThan(1);
+  expect(outcomes).toContainEqual(
+    expect.objectContaining({ name: "load", failure: "no request was answered with 200" }),
+  );
+});
 
 test("ncs verify writes a page of HTML that loads nothing and holds every scenario with its result", async () => {
   const out = join(folder.path, "report.html");

@@ -29,6 +29,7 @@ interface Caller {
 
 interface LoadedService {
   readonly url: string;
+  /** Of `loginsForLoad`. */
   readonly logins: readonly DemoLogin[];
   readonly scenarios: readonly Scenario[];
   readonly tokenFor: (login: DemoLogin) => Promise<string>;
@@ -36,10 +37,19 @@ interface LoadedService {
 }
 
 /**
+ * The logins that can send anything: those with permissions.
+ * @throws {Error} when they are fewer than six.
+ */
+export function loginsForLoad(logins: readonly DemoLogin[]): readonly DemoLogin[] {
+  const permitted = logins.filter(({ Permissions }) => Permissions !== "");
+  if (permitted.length >= minCallers) return permitted;
+  throw new Error(`--load needs ${minCallers} logins with permissions; there are ${permitted.length}`);
+}
+
+/**
  * Sends requests at a constant rate, whether or not earlier ones are answered, taking turns among callers and operations.
  * Each request is one that the service has answered for its caller before.
- * @returns an outcome for each operation.
- * @throws {Error} when fewer than six logins can send any.
+ * @returns an outcome for each operation, or one failure if the service answers none of its requests.
  */
 export async function underLoad({
   url,
@@ -49,14 +59,13 @@ export async function underLoad({
   load: { rate, seconds },
 }: LoadedService): Promise<readonly Outcome[]> {
   const callers: Caller[] = [];
-  const permitted = logins.filter(({ Permissions }) => Permissions !== "");
-  if (permitted.length < minCallers) throw tooFew(permitted.length);
-  for (const login of permitted) {
+  for (const login of logins) {
     const token = await tokenFor(login);
     const answered = await answeredBefore(url, token, login, scenarios);
     if (answered.length > 0) callers.push({ token, scenarios: answered });
   }
-  if (callers.length < minCallers) throw tooFew(callers.length);
+  if (callers.length === 0)
+    return [{ name: "load", milliseconds: 0, failure: "no request was answered with 200" }];
   const answers: Answer[] = [];
   const underWay: Promise<void>[] = [];
   const begun = performance.now();
@@ -77,10 +86,10 @@ export async function underLoad({
   );
 }
 
-const tooFew = (callers: number) =>
-  new Error(`--load needs ${minCallers} logins whose requests are answered; there are ${callers}`);
-
-/** For each operation, one request that the service answers for a caller: one of another such caller, if there is. */
+/**
+ * For each operation, one request that the service answers for this caller. Those recorded for a login like it, with or
+ * without a subscription, are tried first.
+ */
 async function answeredBefore(
   url: string,
   token: string,
@@ -88,10 +97,10 @@ async function answeredBefore(
   scenarios: readonly Scenario[],
 ): Promise<readonly Scenario[]> {
   const found = new Map<string, Scenario>();
-  const isOther = ({ login }: Scenario) =>
-    Number((login?.subscription === undefined) !== (subscription === undefined));
+  const isLike = ({ login }: Scenario) =>
+    (login?.subscription === undefined) === (subscription === undefined);
   const reads = scenarios.filter(({ name }) => repeatable.test(name));
-  for (const scenario of reads.sort((one, other) => isOther(one) - isOther(other))) {
+  for (const scenario of [...reads.filter(isLike), ...reads.filter((read) => !isLike(read))]) {
     const { operationId, scope } = scenario.endpoint;
     if (found.has(operationId) || !Permissions.split(" ").includes(`${scope}`)) continue;
     const { status } = await measured(url, token, scenario);

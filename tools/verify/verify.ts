@@ -2,7 +2,7 @@ import * as z from "zod";
 import { tokenOf } from "../cli/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
 import type { Findings } from "./findings.ts";
-import { type Load, underLoad } from "./load.ts";
+import { type Load, loginsForLoad, underLoad } from "./load.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { deliverTo } from "./sink.ts";
@@ -26,7 +26,8 @@ export interface Verification {
 
 /**
  * Sends the scenarios of the contract to a service.
- * @throws {Error} when nothing answers, or a login is refused.
+ * @throws {Error} when nothing answers, or a login is refused; for a load, before anything is sent, when fewer than six
+ * logins have permissions.
  */
 export async function verify({
   url,
@@ -36,6 +37,7 @@ export async function verify({
   load,
   onProgress,
 }: Verification): Promise<Findings> {
+  const loading = load === undefined ? [] : loginsForLoad(logins);
   const found = await scenarios(logins);
   const wanted = found.scenarios.filter(({ name }) => name.includes(only));
   const skipped = found.skipped.filter(({ name }) => name.includes(only));
@@ -56,7 +58,7 @@ export async function verify({
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
   if (sink !== undefined) outcomes.push(await delivered(url, sink, found.scenarios, tokenFor));
   if (load !== undefined)
-    outcomes.push(...(await underLoad({ url, logins, scenarios: found.scenarios, tokenFor, load })));
+    outcomes.push(...(await underLoad({ url, logins: loading, scenarios: found.scenarios, tokenFor, load })));
   return { url, outcomes, skipped };
 }
 
