@@ -29,6 +29,12 @@ test("--write replaces the section of its bench by the rows with a limit, and ke
   expect(written).not.toContain("gone");
 });
 
+test("--write keeps the section of a bench that could measure nothing", () => {
+  const rows = [shown("imports", "no such program on this machine")];
+
+  expect(documentWith(document, benches, { name: "import", rows, load: 0 })).toBe(document);
+});
+
 test.runIf(isWhole).each(["SIGHUP", "SIGINT", "SIGTERM"] as const)(
   "npm run bench leaves no process and no file behind when %s ends it",
   async (signal) => {

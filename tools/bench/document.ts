@@ -5,7 +5,7 @@ const heading = "## ";
 
 /**
  * The document with the section of a bench that ran just now: of its rows, those that have a bar. Sections of benches
- * that are no longer there are left out.
+ * that are no longer there are left out. The document stays as it is when no row has a bar: nothing was measured.
  * @param load is how many processes were running or waiting for a processor before.
  * @throws if a row does not hold: what the document says is so.
  */
@@ -19,6 +19,7 @@ export function documentWith(
     const which = missed.map(({ what, measured, bar }) => `${what} (${measured}, ${bar})`).join("; ");
     throw new Error(`${measured.name} is not written, because its bar is not reached: ${which}`);
   }
+  if (measured.rows.every(({ bar }) => bar === undefined)) return document;
   const earlier = sectionsIn(document);
   const sections = Object.entries(benches).flatMap(([name, bench]) => {
     const section = name === measured.name ? sectionOf(bench, measured) : earlier.get(name);
