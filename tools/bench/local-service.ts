@@ -5,6 +5,7 @@ import { delimiter, dirname } from "node:path";
 import { promisify } from "node:util";
 import { hourMilliseconds } from "../../shared/calendar.ts";
 import { tokenOf } from "../cli/login.ts";
+import { type DemoLogin, demoLogins } from "../demo-logins.ts";
 
 const readyMilliseconds = 120_000;
 
@@ -59,9 +60,13 @@ export async function startService(environment: Readonly<Record<string, string>>
   }
 }
 
-/** A token of the demo data's caller. */
+/** The login of the application in the demo data. */
+export const application = demoLogins()[0] as DemoLogin;
+
+/** A token of the application's. */
 export async function login(url: string): Promise<string> {
-  return await tokenOf(url, { emailaddress: "app@example.com", password: "correct horse battery staple" });
+  const { EmailAddress, password } = application;
+  return await tokenOf(url, { emailaddress: EmailAddress, password });
 }
 
 /** The first group of what a process writes first that matches; all that it writes is read. */
