@@ -32,7 +32,7 @@ describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
   beforeAll(async () => {
     service = await startOwnService(
       {
-        RATE_LIMIT_PER_MINUTE: "200",
+        RATE_LIMIT_PER_MINUTE: "300",
         SINK_ALLOWED_NETWORKS: "127.0.0.1/32:1024-65535",
         SINK_RETRY_SECONDS: "1",
       },

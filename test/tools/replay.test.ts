@@ -123,7 +123,7 @@ async function answered(): Promise<string> {
   return Buffer.concat(bodies).toString();
 }
 
-test("a replay after the loss of the table of densities is refused with a file changed or missing before anything is stored, else stores the same bytes, and callers get the same", async () => {
+test("a replay after the loss of the densities refuses changed or missing files before it stores anything, and stores the same bytes from the right ones; callers get the same answers", async () => {
   await importEverything();
   const [before, answer] = [await publishedItems(), await answered()];
   const journal = await readJournal();
