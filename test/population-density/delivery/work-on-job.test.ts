@@ -15,12 +15,17 @@ const { signal } = new AbortController();
 const request = { area: { areaType: "POLYGON", boundary: [] }, startTime: "", endTime: "", precision: 7 };
 
 /** Jobs in memory, and a worker whose sinks answer all attempts alike. */
-function aWorker(sent: SendResult | Error, { before = (_call: string) => {} } = {}) {
+function aWorker(
+  sent: SendResult | Error,
+  { before = (_call: string) => {}, after = (_call: string) => {} } = {},
+) {
   const [jobs, permits] = [new MemoryJobs(), new MemoryPermits()];
   const measured: Count[] = [];
   const stores = portsOf(jobs, permits, async (name, run) => {
     before(name);
-    return run();
+    const value = run();
+    after(name);
+    return value;
   });
   const ports: WorkerPorts = {
     ...stores,
@@ -106,6 +111,18 @@ test("2 MB are sent again to a host of which the store does not say whether it h
   await work(job);
 
   expect(jobs.read(job.operationId)).toMatchObject({ state: "pending", mode: "answer", attempts: 3 });
+});
+
+test("a worker that does not learn whether it was given a permit releases it, so that no upload waits for its expiry", async () => {
+  const { permits, store, work } = aWorker(delivered, {
+    after: (call) => {
+      if (call === "addPermit") throw new Unavailable("density-permits", "TimeoutError");
+    },
+  });
+
+  await expect(work(store())).rejects.toThrow(Unavailable);
+
+  expect(permits.read()).toEqual([]);
 });
 
 test.each([
