@@ -1,9 +1,14 @@
 import { Command } from "commander";
+import { withAssembly } from "./assembly.ts";
 import { readEvent } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { faultNames, readFault } from "./faults.ts";
+import { demoData } from "./import/data-files.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
+import { invokeEvent } from "./invoke-event.ts";
+import { startDemoService } from "./local/demo-service.ts";
 import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
+import { storeSampleOperationsIn } from "./sample-operations.ts";
 
 exitOnSignals();
 forgetAwsAccount(process.env);
@@ -34,12 +39,6 @@ process.exit(0);
 async function invoke(path: string, faultName: string | undefined): Promise<void> {
   const read = await readEvent(fromInvocationFolder(path));
   const fault = faultName === undefined ? undefined : readFault(faultName);
-  // Loaded only for a file that can be read: it takes longer than to say why one cannot.
-  const { withAssembly } = await import("./assembly.ts");
-  const { demoData } = await import("./import/data-files.ts");
-  const { invokeEvent } = await import("./invoke-event.ts");
-  const { startDemoService } = await import("./local/demo-service.ts");
-  const { storeSampleOperationsIn } = await import("./sample-operations.ts");
   await withAssembly(async (assembly) => {
     const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
     try {
