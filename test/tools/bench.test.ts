@@ -29,7 +29,7 @@ test("--write replaces the section of its bench by the rows with a limit, and ke
   expect(written).not.toContain("gone");
 });
 
-test("--write keeps the section of a bench that could measure nothing", () => {
+test("npm run bench -- --write leaves the document as it is when a bench could measure nothing", () => {
   const rows = [shown("imports", "no such program on this machine")];
 
   expect(documentWith(document, benches, { name: "import", rows, load: 0 })).toBe(document);

@@ -16,7 +16,7 @@ function invoke(...args: readonly string[]): Promise<{ code: number; stdout: str
   });
 }
 
-test("npm run invoke sends an event from another folder to the function of its route, on tables with the operation that it is about", async () => {
+test("npm run invoke sends an event file from another folder to the function of its route, with the operation that the event names stored", async () => {
   const { event } = await readNamedEvent(
     "population-density/cancel-operation.200-cancelled-before-by-alias.json",
   );

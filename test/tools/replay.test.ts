@@ -123,7 +123,7 @@ async function answered(): Promise<string> {
   return Buffer.concat(bodies).toString();
 }
 
-test("a replay after the loss of the densities refuses changed or missing files before it stores anything, and stores the same bytes from the right ones; callers get the same answers", async () => {
+test("a replay after the table of densities was lost refuses changed or missing files and stores nothing; from the original files it restores the same bytes and answers", async () => {
   await importEverything();
   const [before, answer] = [await publishedItems(), await answered()];
   const journal = await readJournal();

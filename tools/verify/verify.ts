@@ -37,7 +37,7 @@ export async function verify({
   load,
   onProgress,
 }: Verification): Promise<Findings> {
-  const loading = load === undefined ? [] : loginsForLoad(logins);
+  const callers = load === undefined ? [] : loginsForLoad(logins);
   const found = await scenarios(logins);
   const wanted = found.scenarios.filter(({ name }) => name.includes(only));
   const skipped = found.skipped.filter(({ name }) => name.includes(only));
@@ -58,7 +58,7 @@ export async function verify({
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
   if (sink !== undefined) outcomes.push(await delivered(url, sink, found.scenarios, tokenFor));
   if (load !== undefined)
-    outcomes.push(...(await underLoad({ url, logins: loading, scenarios: found.scenarios, tokenFor, load })));
+    outcomes.push(...(await underLoad({ url, logins: callers, scenarios: found.scenarios, tokenFor, load })));
   return { url, outcomes, skipped };
 }
 

@@ -27,7 +27,7 @@ test("ground: a ring across four squares is cut into a part for each, at their c
   }
 });
 
-test("ground: a ring that is open to the east, across three squares, is cut into parts that have its area in each", () => {
+test("ringInSquares cuts a C-shaped ring across three squares into one part for each, with the ring's area in that square", () => {
   const parts = ringInSquares(
     [
       [2, 2],

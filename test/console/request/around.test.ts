@@ -14,6 +14,6 @@ test.each([
   ["no place where it is too large", areasIn(36, -2, 38, -1), undefined, "--around PLACE"],
   ["no place across the antimeridian", areasIn(179.9, -17, -179.9, -16.9), undefined, "--around PLACE"],
   ["no place where there are several", [...small, ...small], undefined, "--around PLACE"],
-])("the command that covers an area has %s", (_, areas, name, option) => {
+])("aroundOption, for the command that covers an area, gives %s", (_, areas, name, option) => {
   expect(aroundOption(areas, name)).toBe(option);
 });

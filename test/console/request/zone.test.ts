@@ -27,7 +27,7 @@ test("zoneText names a difference of 15 minutes without “0 hours”", () => {
   );
 });
 
-test("zoneText says nothing of an area whose clocks agree with the data, at that time of the year, and of the sea", () => {
+test("zoneText is undefined for an area whose clocks agree with the data's at that time of the year, and for the sea", () => {
   const summer = new Date("2026-07-01T00:00Z");
 
   expect(zoneText([areaAt(4.8, 45.7), areaAt(10.7, 59.9)], winter, "Europe/Paris", lookUp)).toBeUndefined();

@@ -113,7 +113,7 @@ test("2 MB are sent again to a host of which the store does not say whether it h
   expect(jobs.read(job.operationId)).toMatchObject({ state: "pending", mode: "answer", attempts: 3 });
 });
 
-test("a worker that does not learn whether it was given a permit releases it, so that no upload waits for its expiry", async () => {
+test("a worker whose request for a permit gets no response releases the permit, so that no upload waits until it expires", async () => {
   const { permits, store, work } = aWorker(delivered, {
     after: (call) => {
       if (call === "addPermit") throw new Unavailable("density-permits", "TimeoutError");

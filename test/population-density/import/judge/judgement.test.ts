@@ -78,7 +78,7 @@ test("each code has a file that causes it, and one that just does not", async ()
 }, 60_000);
 
 describe("a critical finding", () => {
-  test("refuses the import with hours, numbers and weeks and writes nothing, and is kept and told when it is accepted", async () => {
+  test("refuses an import in a sentence with its hours, numbers and weeks, and writes nothing; with --accept, the day is stored and its quality shows the finding", async () => {
     await importFile(fixture("weeks"));
     const before = await items();
     await expect(importFile(fixture("people-unusual"))).rejects.toHaveProperty(

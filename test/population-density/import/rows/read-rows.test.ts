@@ -386,7 +386,7 @@ describe("a row is refused by its line and column, without its value", () => {
     ]);
   });
 
-  test("an import reports 10,000 rows with one problem as one line, and a problem of another row", async () => {
+  test("an import that refuses 10,000 rows for the same problem reports it in one line with their number, and another problem in a line of its own", async () => {
     const rows = `u05kqxy,${noon.slice(0, -1)},1\n`.repeat(10_000);
     expect(await refusalOf("csv", `${header}\n${rows}u05kqxy,${noon},-1\n`)).toEqual([
       "10,000 rows: startTime: has no time zone (Z or +01:00), first in line 2",
