@@ -111,7 +111,7 @@ test("a generated client logs in, gets densities, and gets an error with its sta
   await build({ entryPoints: [join(folder, "program.mts")], outfile, bundle: true, format: "esm" });
   const { useService } = loaded.parse(await import(pathToFileURL(outfile).href));
 
-  const { densities, refused } = await useService(hourFromNow(1), hourFromNow(2));
+  const { densities, refused } = await useService(hourFromNow(2), hourFromNow(3));
 
   const { status } = retrievePopulationDensity.responses[200].parse(densities);
   expect([status, refused]).toEqual(["SUPPORTED_AREA", { status: 404, code: "NOT_FOUND" }]);

@@ -275,10 +275,12 @@ describe("an attack with an assertion", () => {
     expect(await withAssertion(ofBank)).toMatchObject({ status: 200 });
   });
 
-  const now = Math.floor(Date.now() / 1_000);
   const own = ellipticKey("own");
   const publicPem = createPublicKey(shopKey.privateKey).export({ format: "pem", type: "spki" });
   const byShop = (changed: Readonly<Record<string, unknown>>) => () => signed(shopKey, ofShop(changed));
+  /** @param changed in seconds, as claims are; it is given the time at which the test sends the assertion. */
+  const byShopAt = (changed: (now: number) => Readonly<Record<string, number>>) => () =>
+    byShop(changed(Math.floor(Date.now() / 1_000)))();
   const unsigned = (alg: string, bytes: number) => () =>
     tokenOf({ alg, kid: shopKey.kid }, ofShop(), () => Buffer.alloc(bytes));
   const byHmac = (secret: string) => () =>
@@ -286,13 +288,13 @@ describe("an attack with an assertion", () => {
   const byOwnKey = (header: () => object) => () =>
     tokenOf({ alg: "ES256", ...header() }, ofShop(), signedBy(own));
   const refused: Record<string, () => Promise<string> | string> = {
-    "that expired 10 s ago": byShop({ exp: now - 10 }),
-    "that expires in 400 s": byShop({ exp: now + 400 }),
+    "that expired 10 s ago": byShopAt((now) => ({ exp: now - 10 })),
+    "that expires in 400 s": byShopAt((now) => ({ exp: now + 400 })),
     "that expires in the year 2286": byShop({ exp: 9_999_999_999 }),
     "that never expires": byShop({ exp: undefined }),
-    "that is issued in a minute": byShop({ iat: now + 60 }),
-    "that begins in a minute": byShop({ nbf: now + 60 }),
-    "that expires 350 s after it was issued": byShop({ iat: now - 290, exp: now + 60 }),
+    "that is issued in a minute": byShopAt((now) => ({ iat: now + 60 })),
+    "that begins in a minute": byShopAt((now) => ({ nbf: now + 60 })),
+    "that expires 350 s after it was issued": byShopAt((now) => ({ iat: now - 290, exp: now + 60 })),
     "without a jti": byShop({ jti: undefined }),
     "with an empty jti": byShop({ jti: "" }),
     "for another audience": byShop({ aud: "https://other.test" }),

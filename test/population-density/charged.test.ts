@@ -13,8 +13,8 @@ const synchronous = {
     areaType: "POLYGON",
     boundary: rectangle(0.002, 3),
   },
-  startTime: hourFromNow(1).toISOString(),
-  endTime: hourFromNow(2).toISOString(),
+  startTime: hourFromNow(2).toISOString(),
+  endTime: hourFromNow(3).toISOString(),
   precision: 7,
 };
 const request = { ...synchronous, sink: "https://sink.example.com/densities" };

@@ -14,8 +14,8 @@ const alias = "/population-density-data/v0.3/retrieve";
 function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     area: { areaType: "POLYGON", boundary },
-    startTime: hourFromNow(1).toISOString(),
-    endTime: hourFromNow(2).toISOString(),
+    startTime: hourFromNow(2).toISOString(),
+    endTime: hourFromNow(3).toISOString(),
     ...changes,
   };
 }
@@ -75,7 +75,7 @@ describe("200", () => {
     };
     expect(await densityFrom(start, end)).toEqual(["OBSERVED;hours=1, TYPICAL;hours=1", 200, 100]);
     expect(await densityFrom(later, end)).toEqual(["TYPICAL;hours=1", 100]);
-    expect(await densityFrom(hourFromNow(1), hourFromNow(2))).toEqual(["TYPICAL;hours=1", 100]);
+    expect(await densityFrom(hourFromNow(2), hourFromNow(3))).toEqual(["TYPICAL;hours=1", 100]);
   });
 
   test.each([
@@ -128,7 +128,7 @@ describe("400", () => {
       const whole = {
         credentialType: "ACCESSTOKEN",
         accessToken: "abc",
-        accessTokenExpiresUtc: hourFromNow(1).toISOString(),
+        accessTokenExpiresUtc: hourFromNow(2).toISOString(),
         accessTokenType: "BEARER",
       };
       const sent = (sinkCredential: object, at: string) =>

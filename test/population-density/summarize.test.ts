@@ -173,8 +173,8 @@ const scope = "population-density-data:read";
 function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     area: { areaType: "POLYGON", boundary },
-    startTime: hourFromNow(1).toISOString(),
-    endTime: hourFromNow(6).toISOString(),
+    startTime: hourFromNow(2).toISOString(),
+    endTime: hourFromNow(7).toISOString(),
     ...changes,
   };
 }

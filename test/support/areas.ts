@@ -22,7 +22,10 @@ export function rectangle(height: number, width: number): readonly Corner[] {
   ];
 }
 
-/** The start of the hour that is so many hours after the current one. */
+/**
+ * The start of the hour that is so many hours after the current one: with 2 or more it is still ahead when the current
+ * one ends during a test.
+ */
 export function hourFromNow(hours: number): Date {
   return new Date((Math.floor(Date.now() / hour) + hours) * hour);
 }

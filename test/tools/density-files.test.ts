@@ -19,8 +19,8 @@ const folder = useOwnFolder();
 
 const request = {
   area: { areaType: "POLYGON", boundary: rectangle(0.02, 0.02) },
-  startTime: hourFromNow(1).toISOString(),
-  endTime: hourFromNow(4).toISOString(),
+  startTime: hourFromNow(2).toISOString(),
+  endTime: hourFromNow(5).toISOString(),
 };
 
 /** Writes the densities of the request to a file by `ncs density`. */

@@ -53,7 +53,7 @@ async function place(url: string, token: string, sinkUrl: string): Promise<strin
     { latitude: 45.752, longitude: 4.864 },
     { latitude: 45.755, longitude: 4.862 },
   ];
-  const [startTime, endTime] = [hourFromNow(1), hourFromNow(2)];
+  const [startTime, endTime] = [hourFromNow(2), hourFromNow(3)];
   const body = JSON.stringify({ area: { areaType: "POLYGON", boundary }, startTime, endTime, sink: sinkUrl });
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });

@@ -21,8 +21,8 @@ const requestFor = (hours: number, degrees = 0.015) => ({
     areaType: "POLYGON",
     boundary: rectangle(degrees, degrees),
   },
-  startTime: hourFromNow(1).toISOString(),
-  endTime: hourFromNow(1 + hours).toISOString(),
+  startTime: hourFromNow(2).toISOString(),
+  endTime: hourFromNow(2 + hours).toISOString(),
   precision: 7,
 });
 const [small, large] = [requestFor(1), requestFor(24)];

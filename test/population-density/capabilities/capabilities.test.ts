@@ -25,8 +25,8 @@ async function ask(at = path) {
 async function retrieve(changes: Readonly<Record<string, unknown>>) {
   const body = {
     area: { areaType: "POLYGON", boundary: exampleBoundary },
-    startTime: hourFromNow(1).toISOString(),
-    endTime: hourFromNow(2).toISOString(),
+    startTime: hourFromNow(2).toISOString(),
+    endTime: hourFromNow(3).toISOString(),
     ...changes,
   };
   return await call("/populationdensitydata/retrieve", { token: await tokenWith({ scope }), body });

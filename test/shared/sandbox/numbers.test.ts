@@ -91,7 +91,7 @@ test("the served document names every number", async () => {
 });
 
 test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", async () => {
-  const period = { startTime: hourFromNow(1).toISOString(), endTime: hourFromNow(168).toISOString() };
+  const period = { startTime: hourFromNow(2).toISOString(), endTime: hourFromNow(168).toISOString() };
   const body = { area: suppressedArea, ...period, precision: 7 };
   const answer = await call(density, { body, token });
   const { status, timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(answer.body);
@@ -168,7 +168,7 @@ function answerOf(outcome: Outcome) {
 
 /** Requests densities for a sink. */
 async function operationWith(sink: string) {
-  const time = hourFromNow(1).toISOString();
+  const time = hourFromNow(2).toISOString();
   const body = { area: suppressedArea, startTime: time, endTime: time, sink };
   const { status, headers } = await call(density, { body, token });
   expect(status).toBe(202);
