@@ -103,7 +103,9 @@ test("npm start --keep refuses other data than the folder began with and accepts
 
   await expect(KeptState.open(folder, "/other")).rejects.toThrow("already has the data of /data");
   const kept = await KeptState.open(folder, "/data");
+  await kept.finishFirstStart("/data", now, { name: "Suva, Fiji", at: "-18.14,178.44" });
   await kept.close();
+  await expect(KeptState.open(folder, "/data")).rejects.toThrow("already has the data of Suva, Fiji");
 });
 
 test.runIf(canMount)("npm start --keep names a folder on a read-only disk", async () => {

@@ -28,10 +28,9 @@ afterEach(async () => {
  * Runs `npm start` on the folder. Returns its address when it can answer.
  * @param before the address of the start before: the address is the issuer of tokens, so only there do they stay valid.
  */
-async function start(retrySeconds: string, before?: string): Promise<string> {
+async function start(retrySeconds: string, before: string | undefined, ...args: string[]): Promise<string> {
   const port = before === undefined ? "0" : new URL(before).port;
-  const args = ["start", "--silent", "--", "--port", port, "--keep", join(folder.path, "kept")];
-  program = npm(args, {
+  program = npm(["start", "--silent", "--", "--port", port, ...keep(), ...args], {
     DENSITY_PENDING_LIMIT: "100",
     RATE_LIMIT_PER_MINUTE: "1000000",
     SINK_RETRY_SECONDS: retrySeconds,
@@ -40,25 +39,47 @@ async function start(retrySeconds: string, before?: string): Promise<string> {
   return /^Listening on (\S+)\n$/.exec(program.output())?.[1] ?? "";
 }
 
+const keep = () => ["--keep", join(folder.path, "kept")];
+
 /** `kill -9` of everything that `npm start` has started. */
 async function kill(): Promise<void> {
   program?.remove();
   await program?.ended;
 }
 
-/** Asks for an answer of an hour to a sink. Returns the operation's id. */
-async function place(url: string, token: string, sinkUrl: string): Promise<string> {
-  const boundary = [
-    { latitude: 45.752, longitude: 4.86 },
-    { latitude: 45.752, longitude: 4.864 },
-    { latitude: 45.755, longitude: 4.862 },
-  ];
+/** Asks for an hour of the area of a request, to a sink. Returns the operation's id. */
+async function place(url: string, token: string, request: Example, sinkUrl: string): Promise<string> {
   const [startTime, endTime] = [hourFromNow(2), hourFromNow(3)];
-  const body = JSON.stringify({ area: { areaType: "POLYGON", boundary }, startTime, endTime, sink: sinkUrl });
+  const body = JSON.stringify({ ...request, startTime, endTime, sink: sinkUrl });
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
   expect(response.status).toBe(202);
   return z.object({ operationId: z.string() }).parse(await response.json()).operationId;
+}
+
+const example = z.looseObject({ area: z.unknown() });
+type Example = z.output<typeof example>;
+const name = "retrievePopulationDensity.request";
+const document = z.object({
+  components: z.object({ examples: z.object({ [name]: z.object({ value: example }) }) }),
+});
+
+/** The request for densities in the document of a service. */
+async function exampleOf(url: string): Promise<Example> {
+  const { components } = document.parse(await (await fetch(`${url}/openapi.json`)).json());
+  return components.examples[name].value;
+}
+
+/** That a service covers a box in the south of Chile, and says so, instead of the demo's city. */
+async function expectCovered(url: string, token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  const capabilities = await fetch(`${url}/populationdensitydata/capabilities`, { headers });
+  expect(await capabilities.json()).toMatchObject({
+    typicalWeek: { timeZone: "America/Punta_Arenas" },
+    provenance: [{ source: expect.stringContaining("nobody was counted") }],
+  });
+  // The picture behind the login is that of the demo's city.
+  expect(await (await fetch(url)).text()).toContain('<meta name="demo-city" content="">');
 }
 
 const page = z.object({
@@ -82,15 +103,20 @@ function deliveries(): ReadonlyMap<string, number> {
   return counts;
 }
 
-test("npm start --keep after kill -9 delivers every accepted request and keeps tokens and imported data", async () => {
-  const first = await start("10,2,2,2,2,2,2");
+test("npm start --around --keep covers the place with the demo's login and examples that ask there, and after kill -9 remembers it, delivers every accepted request, keeps tokens and imported data, and refuses another place", async () => {
+  // In the west and the south: it begins with a hyphen.
+  const first = await start("10,2,2,2,2,2,2", undefined, "--around", "-70.94,-53.18,-70.88,-53.14");
   const token = await tokenOf(first, demoLogin);
+  await expectCovered(first, token);
   const profiles = join(folder.path, "qos-profiles.json");
   writeFileSync(profiles, JSON.stringify([{ name: "QOS_KEPT", status: "ACTIVE" }]));
   const imported = await spawnNcs(["import", "qos-profiles", profiles, "--local", new URL(first).port]);
   expect(imported).toMatchObject({ code: 0 });
+  const request = await exampleOf(first);
   const accepted = await Promise.all(
-    Array.from({ length: 8 }, () => place(first, token, sink.urlOf({ status: 503 }, { status: 204 }))),
+    Array.from({ length: 4 }, () =>
+      place(first, token, request, sink.urlOf({ status: 503 }, { status: 204 })),
+    ),
   );
   const isHidden = async () =>
     (await operationsOf(first, token)).every(({ nextAttemptAt }) => nextAttemptAt !== undefined);
@@ -102,6 +128,8 @@ test("npm start --keep after kill -9 delivers every accepted request and keeps t
 
   const second = await start("2,2,2,2,2,2,2", first);
 
+  await expectCovered(second, token);
+  expect(await exampleOf(second)).toMatchObject({ area: request.area });
   const headers = { authorization: `Bearer ${token}` };
   const kept = await fetch(`${second}/qualityondemand/qos-profiles/QOS_KEPT`, { headers });
   expect(kept.status).toBe(200);
@@ -109,4 +137,9 @@ test("npm start --keep after kill -9 delivers every accepted request and keeps t
   await expect.poll(deliveries, { timeout: 500_000 }).toEqual(once);
   const states = async () => (await operationsOf(second, token)).map(({ state }) => state);
   await expect.poll(states).toEqual(accepted.map(() => "DELIVERED"));
+  for (const { body } of sink.received()) expect(body).toContain('"status":"SUPPORTED_AREA"');
+  await kill();
+
+  program = npm(["start", "--silent", "--", "--port", "0", ...keep(), "--around", "Suva"]);
+  expect(await program.ended).toBe(1);
 }, 800_000);

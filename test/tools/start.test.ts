@@ -4,12 +4,9 @@ import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { tokenOf } from "../../tools/cli/login.ts";
 import { runningService } from "../../tools/local/running-service.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
-import { demoLogin } from "../support/demo-login.ts";
 import { type NpmProgram, npm, residentMegabytes } from "../support/npm.ts";
 import { isWhole, sampleOf } from "../support/sample.ts";
 
@@ -99,42 +96,6 @@ test("npm start --data imports into its own tables with any account in the shell
   await expectNothingLeftAfter("closing the terminal", started);
 }, 120_000);
 
-test("npm start --around covers a box with the demo's login, the place's time zone and examples that ask there, --keep remembers it and refuses another place, and --data is refused", async () => {
-  const kept = temporaryFolder("start-around-");
-  onTestFinished(() => kept.remove());
-  const keep = ["--port", "0", "--keep", join(kept.path, "kept")];
-  // In the west and the south: it begins with a hyphen.
-  for (const around of [["--around", "-70.94,-53.18,-70.88,-53.14"], []]) {
-    const started = npmStart(...keep, ...around);
-    const url = await listening(started);
-    const headers = { authorization: `Bearer ${await tokenOf(url, demoLogin)}` };
-    const { components } = exampleIn.parse(await (await fetch(`${url}/openapi.json`)).json());
-    const body = JSON.stringify(components.examples["retrievePopulationDensity.request"].value);
-
-    const answer = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
-    const capabilities = await fetch(`${url}/populationdensitydata/capabilities`, { headers });
-
-    expect(await answer.json()).toMatchObject({ status: "SUPPORTED_AREA" });
-    // The picture behind the login is that of the demo's city.
-    expect(await (await fetch(url)).text()).toContain('<meta name="demo-city" content="">');
-    expect(await capabilities.json()).toMatchObject({
-      typicalWeek: { timeZone: "America/Punta_Arenas" },
-      provenance: [{ source: expect.stringContaining("nobody was counted") }],
-    });
-    await end("SIGTERM", started);
-    expect(await started.ended).toBe(0);
-    started.remove();
-  }
-  expect(await npmStart(...keep, "--around", "Suva").ended).toBe(1);
-  expect(await npmStart("--port", "0", "--around", "Suva", "--data", "tools/demo").ended).toBe(1);
-}, 300_000);
-
-const exampleIn = z.object({
-  components: z.object({
-    examples: z.object({ "retrievePopulationDensity.request": z.object({ value: z.object({}).loose() }) }),
-  }),
-});
-
 /** The status of every server of a running service for requests with these hosts. */
 async function answersByHost(url: string, hosts: readonly string[]) {
   const { environment } = runningService(Number(new URL(url).port));
@@ -207,9 +168,10 @@ const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
   ["a port that is taken", (taken) => ["--port", taken]],
   ["a folder that is not there", () => ["--port", "0", "--data", "no-such-folder"]],
   ["a folder without data", () => ["--port", "0", "--data", "docs"]],
+  ["both a place and data", () => ["--port", "0", "--around", "Suva", "--data", "tools/demo"]],
   ["to keep state in a folder that has other files", () => ["--port", "0", "--keep", "docs"]],
 ];
-test.each(sampleOf(unusable, 1))(
+test.each(sampleOf(unusable, 2))(
   "npm start refuses %s before it builds anything",
   async (_, argsFor) => {
     const taken = await listen(createServer(), 0);
