@@ -41,14 +41,11 @@ const faulty = declared.flatMap((endpoint) =>
       faultsOf(endpoint).map((fault) => ({ name: `${file} --fault ${fault.name}`, file, functionId, fault })),
     ),
 );
-// Other variables need a thread of their own. The sample has each kind of failure, of some functions.
-const replayedFaults = [
-  ...faulty.filter(({ fault }) => fault.environment === undefined),
-  ...sampleOf(
-    faulty.filter(({ fault }) => fault.environment !== undefined),
-    7,
-  ),
-];
+// Other variables need a thread of their own. The sample has each such fault, of one function.
+const replayedFaults = faults.flatMap(({ name, environment }) => {
+  const own = faulty.filter(({ fault }) => fault.name === name);
+  return environment === undefined ? own : sampleOf(own, 1);
+});
 
 const outcomeOf = (code: string) => code.toLowerCase().replaceAll(/[._]/g, "-");
 
