@@ -44,6 +44,6 @@ test("ncs import and ncs list work on an npm start in a shell with an unknown pr
 });
 
 test("a test file that stores and reads items passes in that shell", async () => {
-  const output = await run("node_modules/vitest/vitest.mjs", "run", "test/number-recycling/check.test.ts");
+  const output = await run("node_modules/vitest/vitest.mjs", "run", "test/local/metered-database.test.ts");
   expect(output).toMatch(/Test Files .*1 passed/);
 });
