@@ -108,6 +108,14 @@ export function hoursFromNow(hours: number, now = new Date()): Date {
   return new Date((Math.floor(now.getTime() / hourMilliseconds) + hours) * hourMilliseconds);
 }
 
+/** How long a period that is offered as the next one stays ahead, at least: while it is looked at and changed. */
+const aheadMilliseconds = hourMilliseconds / 4;
+
+/** The first hour that a period to come is offered from. */
+export function nextHour(now = new Date()): Date {
+  return hoursFromNow(1, new Date(now.getTime() + aheadMilliseconds));
+}
+
 /** The end of a period of whole hours. */
 export function afterHours(start: Date, hours: number): Date {
   return new Date(start.getTime() + hours * hourMilliseconds);

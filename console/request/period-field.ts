@@ -1,7 +1,7 @@
 /** The field for the period: its first hour and its length. */
 import { html } from "../dom.ts";
 import { counted } from "../numbers.ts";
-import { hoursFromNow, inputValue, momentOf } from "../time.ts";
+import { hoursFromNow, inputValue, momentOf, nextHour } from "../time.ts";
 import { lengths } from "./validation.ts";
 
 interface PeriodField {
@@ -14,7 +14,7 @@ interface PeriodField {
 
 /** Creates the field, set to the next 24 hours. */
 export function periodField(maxHours: number, onChange: () => void): PeriodField {
-  let chosen: Date | undefined = hoursFromNow(1);
+  let chosen: Date | undefined = nextHour();
   const from = html("input", {
     id: "from",
     type: "datetime-local",
@@ -42,9 +42,9 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
     if (!isOffered) length.append(html("option", { value: hours }, counted(hours, "hour")));
     length.value = String(hours);
   };
-  const preset = (name: string, offset: number) => {
+  const preset = (name: string, start: () => Date) => {
     const choose = () => {
-      set({ from: hoursFromNow(offset), hours: 24 });
+      set({ from: start(), hours: 24 });
       onChange();
     };
     return html("button", { type: "button", class: "chip", click: choose }, name);
@@ -53,7 +53,12 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
     "fieldset",
     {},
     html("legend", {}, "Period"),
-    html("div", { class: "row" }, preset("Next 24 hours", 1), preset("Last 24 hours", -24)),
+    html(
+      "div",
+      { class: "row" },
+      preset("Next 24 hours", nextHour),
+      preset("Last 24 hours", () => hoursFromNow(-24)),
+    ),
     html(
       "div",
       { class: "columns" },

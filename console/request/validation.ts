@@ -1,6 +1,6 @@
 /** What keeps a query from being asked, and what would mend it. */
 import { counted, whole } from "../numbers.ts";
-import { afterHours, hoursFromNow } from "../time.ts";
+import { afterHours, hoursFromNow, nextHour } from "../time.ts";
 import type { ViewState } from "./address.ts";
 import { cellCount } from "./area.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -68,7 +68,7 @@ export function validate(
 }
 
 function nextHours(hours: number, now: Date): Remedy {
-  return { label: `Use the next ${lengthText(hours)}`, change: { from: hoursFromNow(1, now), hours } };
+  return { label: `Use the next ${lengthText(hours)}`, change: { from: nextHour(now), hours } };
 }
 
 function lastHours(hours: number, now: Date): Remedy {

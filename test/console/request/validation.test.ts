@@ -52,6 +52,15 @@ test.each([
     expect(found({ ...change, ...remedy.change })).toBeUndefined();
 });
 
+test.each([
+  ["11:45:00", "12:00:00"],
+  ["11:45:01", "13:00:00"],
+])("at %s validate offers the next hours from %s, at least a quarter of an hour ahead", (time, start) => {
+  const at = new Date(`2026-05-31T${time}Z`);
+  const problem = validate({ ...query, from: undefined }, limits, [example], at);
+  expect(problem?.remedies).toMatchObject([{ change: { from: new Date(`2026-05-31T${start}Z`) } }]);
+});
+
 test("validate refuses areas of which nothing is covered, and takes several of which one is", () => {
   const coverage = coverageOfBoxes({ west: 4.8, south: 45.6, east: 4.9, north: 45.8 });
   const oslo = areaOf(triangle.map(({ latitude, longitude }) => ({ latitude: latitude + 14, longitude })));
