@@ -11,7 +11,7 @@ function unknowns(count: number, values: readonly number[]): (readonly number[])
 }
 
 /** Three cells of one parent, one next to it, and one further away. */
-const fiveCells = { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0100": 4 };
+const fiveCells = { "000": 0, "001": 1, "002": 2, "010": 3, "100": 4 };
 
 /** Three weeks, so that there are findings; the one in the middle leaves typical weekdays. */
 export const judgedWeeks: Scenario = {
@@ -20,9 +20,9 @@ export const judgedWeeks: Scenario = {
   threshold: 2,
   unknowns: unknowns(4, below(3)),
   steps: [
-    { cells: { "0000": 0, "0001": 1 }, weeksAgo: 2 },
-    { cells: { "0000": 2, "0001": 1 }, weeksAgo: 1 },
-    { cells: { "0000": 0, "0001": 3 } },
+    { cells: { "00": 0, "01": 1 }, weeksAgo: 2 },
+    { cells: { "00": 2, "01": 1 }, weeksAgo: 1 },
+    { cells: { "00": 0, "01": 3 } },
     { isExcluded: true, weeksAgo: 1 },
   ],
 };
@@ -41,7 +41,7 @@ export const smallScenarios: readonly Scenario[] = [
     unknowns: unknowns(5, below(3)),
     steps: [
       {
-        cells: { "0000": 0, "0001": 1, "0002": 2, "0003": 3, "0004": 4 },
+        cells: { "00": 0, "01": 1, "02": 2, "03": 3, "04": 4 },
         rangeOf: (count) => [count / 2, count * 1.5 + 1],
       },
     ],
@@ -56,15 +56,15 @@ export const smallScenarios: readonly Scenario[] = [
     name: "two nearly full cells",
     threshold: 5,
     unknowns: unknowns(2, below(6)),
-    steps: [{ cells: { "0000": 0, "0001": 1 } }],
+    steps: [{ cells: { "00": 0, "01": 1 } }],
   },
   {
     name: "coverage grown by a cell and imported again",
     threshold: 3,
     unknowns: unknowns(5, below(3)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3 } },
-      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3, "0003": 4 }, marketShare: 0.5 },
+      { cells: { "00": 0, "01": 1, "02": 2, "10": 3 } },
+      { cells: { "00": 0, "01": 1, "02": 2, "10": 3, "03": 4 }, marketShare: 0.5 },
     ],
   },
   {
@@ -72,8 +72,8 @@ export const smallScenarios: readonly Scenario[] = [
     threshold: 2,
     unknowns: unknowns(8, below(2)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2, "0010": 3 } },
-      { cells: { "0000": 4, "0001": 5, "0002": 6, "0010": 7 } },
+      { cells: { "00": 0, "01": 1, "02": 2, "10": 3 } },
+      { cells: { "00": 4, "01": 5, "02": 6, "10": 7 } },
     ],
   },
   {
@@ -81,10 +81,10 @@ export const smallScenarios: readonly Scenario[] = [
     threshold: 2,
     unknowns: unknowns(5, below(3)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2 } },
-      { cells: { "0003": 3, "0010": 4 } },
-      { cells: { "0000": 0, "0001": 1, "0002": 2 } },
-      { cells: { "0000": 0, "0001": 1, "0002": 2, "0003": 3, "0010": 4 } },
+      { cells: { "00": 0, "01": 1, "02": 2 } },
+      { cells: { "03": 3, "10": 4 } },
+      { cells: { "00": 0, "01": 1, "02": 2 } },
+      { cells: { "00": 0, "01": 1, "02": 2, "03": 3, "10": 4 } },
     ],
   },
   {
@@ -92,26 +92,23 @@ export const smallScenarios: readonly Scenario[] = [
     threshold: 2,
     unknowns: unknowns(5, below(3)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2 }, isTypical: true },
-      { cells: { "0003": 3, "0010": 4 }, isTypical: true, marketShare: 0.5 },
+      { cells: { "00": 0, "01": 1, "02": 2 }, isTypical: true },
+      { cells: { "03": 3, "10": 4 }, isTypical: true, marketShare: 0.5 },
     ],
   },
   {
     name: "typical days made from two weeks",
     threshold: 2,
     unknowns: [below(2), below(2), below(3), below(2), below(2), below(3)],
-    steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2 }, weeksAgo: 1 },
-      { cells: { "0000": 3, "0001": 4, "0002": 5 } },
-    ],
+    steps: [{ cells: { "00": 0, "01": 1, "02": 2 }, weeksAgo: 1 }, { cells: { "00": 3, "01": 4, "02": 5 } }],
   },
   {
     name: "typical days before, with and without an observed week",
     threshold: 2,
     unknowns: unknowns(5, below(3)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2 }, isTypical: true },
-      { cells: { "0000": 3, "0001": 4, "0002": 2 } },
+      { cells: { "00": 0, "01": 1, "02": 2 }, isTypical: true },
+      { cells: { "00": 3, "01": 4, "02": 2 } },
       { isExcluded: true, weeksAgo: 0 },
       { isExcluded: false, weeksAgo: 0 },
     ],
@@ -130,16 +127,16 @@ export const largeScenarios: readonly Scenario[] = [
     name: "eleven cells of one parent",
     threshold: 2,
     unknowns: unknowns(11, below(2)),
-    steps: [{ cells: Object.fromEntries(below(11).map((cell) => [`000${"0123456789b"[cell]}`, cell])) }],
+    steps: [{ cells: Object.fromEntries(below(11).map((cell) => [`0${"0123456789b"[cell]}`, cell])) }],
   },
   {
     name: "a country in three regions",
     threshold: 2,
     unknowns: unknowns(7, below(3)),
     steps: [
-      { cells: { "0000": 0, "0001": 1, "0002": 2 } },
-      { cells: { "0003": 3, "0010": 4 } },
-      { cells: { "0004": 5, "0100": 6 } },
+      { cells: { "000": 0, "001": 1, "002": 2 } },
+      { cells: { "003": 3, "010": 4 } },
+      { cells: { "004": 5, "100": 6 } },
     ],
   },
 ];

@@ -18,9 +18,9 @@ const sampleWeeks: Scenario = {
     [0, 1],
   ],
   steps: [
-    { cells: { "0000": 0, "0001": 1 }, weeksAgo: 2 },
-    { cells: { "0000": 2, "0001": 1 }, weeksAgo: 1 },
-    { cells: { "0000": 0, "0001": 2 } },
+    { cells: { "00": 0, "01": 1 }, weeksAgo: 2 },
+    { cells: { "00": 2, "01": 1 }, weeksAgo: 1 },
+    { cells: { "00": 0, "01": 2 } },
     { isExcluded: true, weeksAgo: 1 },
   ],
 };
@@ -35,7 +35,7 @@ const sampleScenario: Scenario = {
     [0, 1],
     [0, 1],
   ],
-  steps: [{ cells: { "0000": 0, "0001": 1, "0010": 2, "0100": 3 } }],
+  steps: [{ cells: { "000": 0, "001": 1, "010": 2, "100": 3 } }],
 };
 
 // Imports of any K are only allowed into a table that no other test uses.

@@ -25,8 +25,9 @@ import { importDensity } from "../../../tools/import/density/import-density.ts";
 /** One import. */
 export interface ImportStep {
   /**
-   * The cells it covers: the last characters of their geohashes, and the number of the unknown that is counted in
-   * them. The same unknown in two steps was counted the same both times.
+   * The cells it covers: the last characters of their geohashes, as many in all steps, and the number of the unknown
+   * that is counted in them. The same unknown in two steps was counted the same both times. They are published in as
+   * many coarser precisions as there are characters.
    */
   readonly cells: Readonly<Record<string, number>>;
   /** The days are those of so many weeks before the last one. */
@@ -85,8 +86,10 @@ export interface Findings {
 
 const callMilliseconds = 30_000;
 
-/** The coarsest precision that is asked; the cells have 7 characters. */
-const coarsest = 3;
+/** Of the cells that are counted. */
+const finest = 7;
+/** Of places that have nothing in common but the whole earth. */
+const placePrecision = 3;
 const hoursPerDay = 24;
 const hoursPerWeek = 7 * hoursPerDay;
 const weekMilliseconds = 7 * dayMilliseconds;
@@ -94,14 +97,16 @@ const weekMilliseconds = 7 * dayMilliseconds;
 /** Where the next scenario is: in rows of the Southern Ocean, a process begins somewhere. */
 let [row, column] = [8 + Math.floor(20 * Math.random()), 0];
 
-/** Cells of the coarsest precision that no scenario had, in one row: there all have the same area. */
-function freshPlaces(count: number): string[] {
-  const { columns } = gridOf(coarsest);
+/** Cells of the coarsest precision that is asked, which no scenario had, in one row: there all have the same area. */
+function freshPlaces(count: number, coarsest: number): string[] {
+  const { columns } = gridOf(placePrecision);
   if (count > columns) throw new Error(`${count} places do not fit into a row`);
   if (column + count > columns) [row, column] = [row + 1, 0];
   const first = column;
   column += count;
-  return Array.from({ length: count }, (_, index) => geohashAt(row, first + index, coarsest));
+  return Array.from({ length: count }, (_, index) =>
+    geohashAt(row, first + index, placePrecision).padEnd(coarsest, "0"),
+  );
 }
 
 /** So low that the smallest difference is a finding. */
@@ -178,6 +183,11 @@ function answersIn(seen: readonly (readonly string[])[], world: number): string 
   return (seen[world] ?? []).join();
 }
 
+function precisionsOf(steps: readonly Step[]): number[] {
+  const [cell = ""] = steps.flatMap((step) => ("cells" in step ? Object.keys(step.cells) : []));
+  return Array.from({ length: cell.length + 1 }, (_, finer) => finest - cell.length + finer);
+}
+
 /** What callers learn of worlds. */
 interface Observed {
   /** What was answered after each step, for each world. */
@@ -197,7 +207,7 @@ async function observe(
   // Each scenario has a K of its own, and cells that no other has: it begins as in a new table.
   for (const key of [dataSetKey, qualityKey])
     await deleteItem(densities, key, {}, AbortSignal.timeout(callMilliseconds));
-  const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek));
+  const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek), Math.min(...precisionsOf(steps)));
   const days = Math.min(7, Math.ceil(worlds.length / hoursPerDay));
   const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
   // The week to come is answered from typical days: of one observed day they are the same.
@@ -333,7 +343,7 @@ async function isImported(
     await importDensity({
       files: [path],
       typical: step.isTypical === true,
-      precisions: [3, 4, 5, 6, 7],
+      precisions: precisionsOf([step]),
       threshold,
       accepted: findingCodes,
       thresholds: lowThresholds,
