@@ -221,20 +221,22 @@ const identifiers = [
   ...[sinkToken, "kim-27182818"],
 ];
 
-/** Everything that is in a table, by the name of the table. */
+/** Everything that is in each table, by the name of the table. */
 async function allItems(): Promise<ReadonlyMap<string, readonly string[]>> {
   const { TableNames = [] } = await service.database.send(new ListTablesCommand({}));
-  const stored = TableNames.map(async (TableName) => {
-    const { Items = [] } = await service.database.send(new ScanCommand({ TableName }));
-    const write = (_: string, value: unknown) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
-    return [TableName, Items.map((item) => JSON.stringify(item, write))] as const;
-  });
+  const stored = TableNames.map(async (name) => [name, await itemsIn(name)] as const);
   return new Map(await Promise.all(stored));
 }
 
-async function pseudonymKeyIn(items: ReadonlyMap<string, readonly string[]>): Promise<string> {
-  const [item = "{}"] = items.get(service.tableName("pseudonym-keys")) ?? [];
+async function itemsIn(TableName: string): Promise<readonly string[]> {
+  const { Items = [] } = await service.database.send(new ScanCommand({ TableName }));
+  const write = (_: string, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+  return Items.map((item) => JSON.stringify(item, write));
+}
+
+async function storedPseudonymKey(): Promise<string> {
+  const [item = "{}"] = await itemsIn(service.tableName("pseudonym-keys"));
   return z.object({ key: z.object({ S: z.string() }) }).parse(JSON.parse(item)).key.S;
 }
 
@@ -314,21 +316,19 @@ test("ncs subject says, without the number, that nothing is stored about a perso
 });
 
 test("ncs subject erase --dry-run counts what would be deleted and deletes nothing", async () => {
-  const before = await allItems();
+  const records = () =>
+    Promise.all((["devices", "profiles"] as const).map((table) => itemsIn(service.tableName(table))));
+  const before = await records();
   const { code, stdout } = await run("subject", "erase", kim.subscription, "--dry-run");
   expect(code).toBe(0);
   expect(stdout).toContain("2 of number-assignments\n");
   expect(stdout).toMatch(/\d+ would be deleted from NetworkCapabilities-dev\n$/);
-  const tablesOf = (items: ReadonlyMap<string, readonly string[]>) => [
-    ...(items.get(service.tableName("devices")) ?? []),
-    ...(items.get(service.tableName("profiles")) ?? []),
-  ];
-  expect(tablesOf(await allItems()).sort()).toEqual(tablesOf(before).sort());
+  expect(await records()).toEqual(before);
 });
 
 test("after ncs subject erase no table, queue or log has any identifier of the person in any encoding", async () => {
   const before = await allItems();
-  const key = await pseudonymKeyIn(before);
+  const key = await storedPseudonymKey();
   const everything = (items: ReadonlyMap<string, readonly string[]>) => [...items.values()].flat().join("\n");
   const robins = (items: ReadonlyMap<string, readonly string[]>) =>
     [...items.values()]
@@ -410,7 +410,7 @@ test("tokens issued before ncs subject erase leave only what expires within 60 h
   await permitStore.add(lostPermit, AbortSignal.timeout(10_000));
 
   const all = await allItems();
-  const key = await pseudonymKeyIn(all);
+  const key = await storedPseudonymKey();
   const expiring = z.object({ expiresAt: z.object({ N: z.coerce.number() }) });
   const hoursLeft = (item: string) => {
     const { data } = expiring.safeParse(JSON.parse(item));
@@ -430,7 +430,7 @@ test("tokens issued before ncs subject erase leave only what expires within 60 h
 });
 
 async function putRecord(subscription: string): Promise<void> {
-  const subject = pseudonymOf(subscription, await pseudonymKeyIn(await allItems()));
+  const subject = pseudonymOf(subscription, await storedPseudonymKey());
   const at = `${new Date().toISOString()} ${crypto.randomUUID()}`;
   await service.put("access-records", { subject, at, client: "shop", kind: "subscription", expiresAt: 2e9 });
 }
@@ -482,9 +482,10 @@ test("ncs subject erase that was interrupted at any deletion is completed by rep
   }
   expect(interrupted).toBeGreaterThan(1);
   expect((await run("subject", "export", robin.subscription)).stderr).toContain("nothing is stored");
-  const refusals = (await allItems()).get(service.tableName("webhook-secrets")) ?? [];
+  const all = await allItems();
+  const refusals = all.get(service.tableName("webhook-secrets")) ?? [];
   expect(refusals.join("\n")).toContain(hashed(String(robinsLogin.ID)));
-  expect([...(await allItems()).values()].flat().filter((item) => item.includes("line-of-robin"))).toEqual([
+  expect([...all.values()].flat().filter((item) => item.includes("line-of-robin"))).toEqual([
     expect.stringContaining("+447700900099"),
   ]);
 });
