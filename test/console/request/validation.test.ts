@@ -53,9 +53,9 @@ test.each([
 });
 
 test.each([
-  ["11:45:00", "12:00:00"],
-  ["11:45:01", "13:00:00"],
-])("at %s validate offers the next hours from %s, at least a quarter of an hour ahead", (time, start) => {
+  ["11:44:59", "12:00:00"],
+  ["11:45:00", "13:00:00"],
+])("at %s validate offers the next hours from %s, more than a quarter of an hour ahead", (time, start) => {
   const at = new Date(`2026-05-31T${time}Z`);
   const problem = validate({ ...query, from: undefined }, limits, [example], at);
   expect(problem?.remedies).toMatchObject([{ change: { from: new Date(`2026-05-31T${start}Z`) } }]);
