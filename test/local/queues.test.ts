@@ -167,7 +167,7 @@ describe("a queue of the template", () => {
     });
     expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ a: ["1", "2"], b: ["1", "2"] });
     expect(service.logs.join("")).toMatch(/"message":"A batch failed".*"reason":"Error: as asked"/);
-    expect(service.logs.join("")).toMatch(/"reason":"Sandbox.Timedout: Task timed out after 5.00 seconds"/);
+    expect(service.logs.join("")).toMatch(/"reason":"Sandbox.Timedout: Task timed out after 10.00 seconds"/);
   });
 });
 

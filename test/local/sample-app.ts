@@ -98,7 +98,7 @@ export function synthesizeSample(folder: string, { queues = false, schedule = fa
   const defaults = { runtime: Runtime.NODEJS_22_X, handler: "index.handler", timeout: Duration.seconds(10) };
   const sample = new LambdaFunction(stack, "SampleFunction", {
     ...defaults,
-    timeout: Duration.seconds(2),
+    timeout: Duration.seconds(5),
     code: code("sample", sampleFunction),
     environment: { TABLE: table.tableName, TABLE_ARN: table.tableArn, SECRET: secret.secretArn, LIMIT: "10" },
   });
@@ -109,7 +109,7 @@ export function synthesizeSample(folder: string, { queues = false, schedule = fa
   });
   const authorizing = new LambdaFunction(stack, "AuthorizerFunction", {
     ...defaults,
-    timeout: Duration.seconds(2),
+    timeout: Duration.seconds(5),
     code: code("authorizer", authorizerFunction),
   });
 

@@ -28,7 +28,7 @@ export const handler = async (event) => {
 `;
 
 /**
- * Adds three queues with their consumers: `Steady` is read two messages at a time; `Brief` hides a message for five
+ * Adds three queues with their consumers: `Steady` is read two messages at a time; `Brief` hides a message for ten
  * seconds, so that its consumer is not too slow on a busy machine, and moves it to `Dead` after two receives.
  */
 export function addQueues(stack: Stack, code: (name: string, source: string) => Code): void {
@@ -43,7 +43,7 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
     });
   const dead = new Queue(stack, "Dead", { retentionPeriod: Duration.days(14) });
   const brief = new Queue(stack, "Brief", {
-    visibilityTimeout: Duration.seconds(5),
+    visibilityTimeout: Duration.seconds(10),
     deadLetterQueue: { queue: dead, maxReceiveCount: 2 },
     enforceSSL: true,
   });
@@ -54,7 +54,7 @@ export function addQueues(stack: Stack, code: (name: string, source: string) => 
 
   const reading = (queue: Queue, maxConcurrency: number) =>
     new SqsEventSource(queue, { batchSize: 1, maxConcurrency, reportBatchItemFailures: true });
-  const briefConsumer = consumerOf("Brief", brief, Duration.seconds(5));
+  const briefConsumer = consumerOf("Brief", brief, Duration.seconds(10));
   briefConsumer.addAlias("live").addEventSource(reading(brief, 10));
   consumerOf("Dead", dead, Duration.seconds(10)).addEventSource(reading(dead, 10));
   consumerOf("Steady", steady, Duration.seconds(10)).addEventSource(reading(steady, 2));

@@ -58,7 +58,7 @@ export function addStreaming(
   const streaming = new LambdaFunction(stack, "StreamingFunction", {
     runtime: Runtime.NODEJS_22_X,
     handler: "index.handler",
-    timeout: Duration.seconds(2),
+    timeout: Duration.seconds(5),
     code: code("streaming", streamingFunction),
   });
   const options = { allowTestInvoke: false, responseTransferMode: ResponseTransferMode.STREAM };
