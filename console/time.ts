@@ -108,10 +108,10 @@ export function hoursFromNow(hours: number, now = new Date()): Date {
   return new Date((Math.floor(now.getTime() / hourMilliseconds) + hours) * hourMilliseconds);
 }
 
-/** How long a period that is offered as the next one stays ahead, at least: while it is looked at and changed. */
+/** A period that is offered begins later than now by more than this, so that it can be looked at before it is asked for. */
 const aheadMilliseconds = hourMilliseconds / 4;
 
-/** The first hour that a period to come is offered from. */
+/** The start of the first hour that is more than a quarter of an hour ahead. */
 export function nextHour(now = new Date()): Date {
   return hoursFromNow(1, new Date(now.getTime() + aheadMilliseconds));
 }

@@ -32,26 +32,29 @@ export function eventFileNames(): readonly string[] {
     .sort();
 }
 
-/** The members of an event and of its body that hold times. */
+/** The members of an event that say when it was recorded, and how its body is written. */
 const received = z.looseObject({
   body: z.string().nullable(),
   isBase64Encoded: z.boolean(),
   requestContext: z.looseObject({ requestTimeEpoch: z.number() }),
 });
-const times = ["startTime", "endTime", "accessTokenExpiresUtc"];
+
+/** The members of a body that hold times, each with how long before its end an hour counts as passed. */
+const times = { startTime: hourMilliseconds / 4, endTime: hourMilliseconds / 4, accessTokenExpiresUtc: 0 };
 
 /**
  * An event with the times of its body moved by the whole hours that have passed since it was recorded, so that a future
- * period is a future period again. Everything else stays as it is.
+ * period is a future period again: for a quarter of an hour. Everything else stays as it is.
  */
 export function replayedAt(event: unknown, now: Date): unknown {
   const parsed = received.safeParse(event);
   if (!parsed.success || parsed.data.body === null) return event;
   const { body, isBase64Encoded, requestContext } = parsed.data;
   const text = isBase64Encoded ? Buffer.from(body, "base64").toString() : body;
-  const hours = Math.floor((now.getTime() - requestContext.requestTimeEpoch) / hourMilliseconds);
+  const passed = now.getTime() - requestContext.requestTimeEpoch;
   let moved = text;
-  for (const member of times) {
+  for (const [member, ahead] of Object.entries(times)) {
+    const hours = Math.floor((passed + ahead) / hourMilliseconds);
     moved = moved.replace(
       new RegExp(`("${member}"\\s*:\\s*")([^"]*)"`),
       (whole, start: string, time: string) => {

@@ -12,7 +12,7 @@ interface PeriodField {
   readonly set: (period: { readonly from?: Date; readonly hours?: number }) => void;
 }
 
-/** Creates the field, set to the next 24 hours. */
+/** Creates the field, set to the 24 hours from `nextHour`. */
 export function periodField(maxHours: number, onChange: () => void): PeriodField {
   let chosen: Date | undefined = nextHour();
   const from = html("input", {

@@ -37,6 +37,12 @@ test.each([
   },
 );
 
+test("the address of an import shows typical hours from the first that is more than a quarter of an hour ahead", () => {
+  const late = new Date("2026-11-23T13:50:00Z");
+  const address = addressOfImport(page, { ...counted, isTypical: true }, limits, late) ?? "";
+  expect(readAddress(new URL(address).hash).state).toMatchObject({ from: new Date("2026-11-23T15:00Z") });
+});
+
 test("the address of an import of a country shows it at the finest precision that one answer can have", () => {
   const {
     areas: [area] = [],

@@ -7,7 +7,7 @@ import { useOwnFolder } from "../support/own-folder.ts";
 const folder = useOwnFolder();
 
 const receivedAt = Date.UTC(2026, 10, 21, 10);
-const now = new Date(receivedAt + 100.9 * 3_600_000);
+const now = new Date(receivedAt + 100.7 * 3_600_000);
 
 function eventWith(body: string | null, isBase64Encoded = false) {
   return {
@@ -23,6 +23,13 @@ const moved = '{"startTime":"2026-11-25T15:25:00.000Z","endTime":"2026-11-25T17:
 
 test("npm run invoke moves the period of an event by the whole hours since it was received", () => {
   expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
+});
+
+test("npm run invoke moves a period by an hour more in the last quarter of one, so that it is still ahead when it is sent, and a token's end not", () => {
+  const late = new Date(receivedAt + 100.8 * 3_600_000);
+  const body = '{"startTime":"2026-11-21T11:25:00Z","accessTokenExpiresUtc":"2026-11-21T11:25:00Z"}';
+  const moved = '{"startTime":"2026-11-25T16:25:00.000Z","accessTokenExpiresUtc":"2026-11-25T15:25:00.000Z"}';
+  expect(replayedAt(eventWith(body), late)).toEqual(eventWith(moved));
 });
 
 test("npm run invoke moves the period in a base64 body", () => {

@@ -1,5 +1,6 @@
 import { writeAddress } from "../../console/request/address.ts";
 import { boxArea } from "../../console/request/area.ts";
+import { nextHour } from "../../console/time.ts";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { type ServiceLimits, supportedSize } from "../../functions/population-density/query/supported.ts";
@@ -46,13 +47,13 @@ interface Period {
 
 /** Typical hours are shown as those that come next, observed ones as far as they are over. */
 function periodOf({ isTypical, newest }: ImportedExtent, now: Date): Period | undefined {
-  const nextHour = Math.ceil(now.getTime() / hourMilliseconds) * hourMilliseconds;
-  if (newest === undefined) return { from: new Date(nextHour), hours: 24 };
+  const next = nextHour(now);
+  if (newest === undefined) return { from: next, hours: 24 };
   const start = newest.start.getTime();
   if (!isTypical) {
     const hours = Math.min(newest.hours, Math.floor((now.getTime() - start) / hourMilliseconds));
     return hours < 1 ? undefined : { from: newest.start, hours };
   }
   const week = 7 * 24 * hourMilliseconds;
-  return { from: new Date(start + Math.ceil((nextHour - start) / week) * week), hours: newest.hours };
+  return { from: new Date(start + Math.ceil((next.getTime() - start) / week) * week), hours: newest.hours };
 }

@@ -55,11 +55,14 @@ test.each([
 test.each([
   ["11:44:59", "12:00:00"],
   ["11:45:00", "13:00:00"],
-])("at %s validate offers the next hours from %s, more than a quarter of an hour ahead", (time, start) => {
-  const at = new Date(`2026-05-31T${time}Z`);
-  const problem = validate({ ...query, from: undefined }, limits, [example], at);
-  expect(problem?.remedies).toMatchObject([{ change: { from: new Date(`2026-05-31T${start}Z`) } }]);
-});
+])(
+  "validate at %s offers the period from %s on: the first hour more than a quarter of an hour ahead",
+  (time, start) => {
+    const at = new Date(`2026-05-31T${time}Z`);
+    const problem = validate({ ...query, from: undefined }, limits, [example], at);
+    expect(problem?.remedies).toMatchObject([{ change: { from: new Date(`2026-05-31T${start}Z`) } }]);
+  },
+);
 
 test("validate refuses areas of which nothing is covered, and takes several of which one is", () => {
   const coverage = coverageOfBoxes({ west: 4.8, south: 45.6, east: 4.9, north: 45.8 });
