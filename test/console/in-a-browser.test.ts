@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boundsOf } from "../../console/answer/cells.ts";
+import { hourFromNow } from "../support/areas.ts";
 import {
   type AnswerBody,
   type ConsolePage,
@@ -307,7 +308,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("all of a coarse cell is in view and named as what is counted; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", async () => {
       const { page } = map;
-      await openAddress(page, `area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=1&precision=3`);
+      await openAddress(page, `area=4.82,45.74,4.86,45.77&from=${hourInAddress(2)}&hours=1&precision=3`);
       const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
       const before = await centre();
       const { width = 0 } = (await page.locator(".bar-hour").boundingBox()) ?? {};
@@ -323,7 +324,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await cellsDrawn(page);
       const after = await centre();
       await page.goto(
-        `${used.service.url}/#area=4.83,45.75,4.84,45.76&from=${hourFromNow(-2)}&hours=6&precision=6`,
+        `${used.service.url}/#area=4.83,45.75,4.84,45.76&from=${hourInAddress(-2)}&hours=6&precision=6`,
       );
       await page.waitForSelector('#validation button:has-text("Use the next 6 hours")');
 
@@ -408,7 +409,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   }, async () => {
     const opened = await openConsole(
       used.browser,
-      `${used.service.url}/#area=4.82,45.74,4.86,45.77&from=${hourFromNow(2)}&hours=6&precision=6`,
+      `${used.service.url}/#area=4.82,45.74,4.86,45.77&from=${hourInAddress(2)}&hours=6&precision=6`,
     );
     const { page } = opened;
     await logIn(page);
@@ -523,10 +524,7 @@ async function openAddress(page: Page, fragment: string) {
 }
 
 /** A whole hour, as addresses have it. */
-function hourFromNow(hours: number): string {
-  const start = new Date((Math.floor(Date.now() / 3_600_000) + hours) * 3_600_000);
-  return `${start.toISOString().slice(0, 16)}Z`;
-}
+const hourInAddress = (hours: number) => `${hourFromNow(hours).toISOString().slice(0, 16)}Z`;
 
 /** Opens the card of a cell, and returns to the top of the page. */
 async function chooseDensestCell(page: Page): Promise<void> {

@@ -2,14 +2,14 @@ import { expect, test, vi } from "vitest";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { qosProfiles } from "../../functions/qos-profiles/tables.ts";
 import { type Table, tableVariable } from "../../shared/table.ts";
+import { hoursToCome } from "../support/areas.ts";
 import { boxIn, cellIn, freshTile, precision, storeTile } from "../support/densities.ts";
 import { authorizerContext, eventOf, type Sent } from "../support/pipeline.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { callStreamed } from "../support/streamed.ts";
 import { useHarness } from "../support/use-harness.ts";
 
-const hour = 3_600_000;
-const soon = (Math.floor(Date.now() / hour) + 1) * hour;
+const period = hoursToCome();
 
 const { harness } = useHarness(defaultSettings);
 
@@ -31,11 +31,10 @@ async function ask(
 test("POST /retrieve reads densities once, eventually consistent, and then answers from memory, even where none are stored", async () => {
   const { handler } = await import("../../functions/population-density/retrieve.ts");
   const [stored, empty] = [freshTile(), freshTile()];
-  const weekday = new Date(soon).getUTCDay() || 7;
+  const weekday = new Date(period.startTime).getUTCDay() || 7;
   await storeTile(stored, `week#${weekday}`, new Map([[cellIn(3, 3), 700]]));
   const retrieve = (tile: string) => {
     const area = { areaType: "POLYGON", boundary: boxIn(tile, [3, 3], [3.2, 3.2]) };
-    const period = { startTime: new Date(soon).toISOString(), endTime: new Date(soon + hour).toISOString() };
     const authorizer = authorizerContext({ scope: "population-density-data:read" });
     const body = JSON.stringify({ area, ...period, precision });
     return ask((event) => callStreamed(handler, event), { body, authorizer }, densities);

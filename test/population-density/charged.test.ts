@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { getItem } from "../../shared/aws/database.ts";
 import { hashed } from "../../shared/hash.ts";
 import { quotas } from "../../shared/quota/table.ts";
-import { hourFromNow, rectangle } from "../support/areas.ts";
+import { hoursToCome, rectangle } from "../support/areas.ts";
 import { densityCaller } from "../support/density-caller.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { useHarness } from "../support/use-harness.ts";
@@ -13,8 +13,7 @@ const synchronous = {
     areaType: "POLYGON",
     boundary: rectangle(0.002, 3),
   },
-  startTime: hourFromNow(2).toISOString(),
-  endTime: hourFromNow(3).toISOString(),
+  ...hoursToCome(),
   precision: 7,
 };
 const request = { ...synchronous, sink: "https://sink.example.com/densities" };

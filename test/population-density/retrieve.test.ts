@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { retrievePopulationDensity } from "../../functions/population-density/contract.ts";
 import { dayOf } from "../../shared/calendar.ts";
-import { exampleBoundary, hourFromNow } from "../support/areas.ts";
+import { exampleBoundary, hourFromNow, hoursToCome } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
@@ -14,8 +14,7 @@ const alias = "/population-density-data/v0.3/retrieve";
 function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     area: { areaType: "POLYGON", boundary },
-    startTime: hourFromNow(2).toISOString(),
-    endTime: hourFromNow(3).toISOString(),
+    ...hoursToCome(),
     ...changes,
   };
 }

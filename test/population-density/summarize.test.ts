@@ -12,7 +12,7 @@ import { populationBandOf } from "../../functions/population-density/summary/gro
 import { type Summary, summaryOf } from "../../functions/population-density/summary/summary.ts";
 import { summaryFormats } from "../../functions/population-density/summary/summary-formats.ts";
 import { answers, collect } from "../support/answers.ts";
-import { hourFromNow } from "../support/areas.ts";
+import { hoursToCome } from "../support/areas.ts";
 import { call, tokenWith } from "../support/client.ts";
 import { useTables } from "../support/database.ts";
 import { boxIn, cellIn, freshTile, type Slot, storeTile } from "../support/densities.ts";
@@ -173,8 +173,7 @@ const scope = "population-density-data:read";
 function requestOf(boundary: unknown, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     area: { areaType: "POLYGON", boundary },
-    startTime: hourFromNow(2).toISOString(),
-    endTime: hourFromNow(7).toISOString(),
+    ...hoursToCome(5),
     ...changes,
   };
 }

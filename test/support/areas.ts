@@ -22,10 +22,13 @@ export function rectangle(height: number, width: number): readonly Corner[] {
   ];
 }
 
-/**
- * The start of the hour that is so many hours after the current one: with 2 or more it is still ahead when the current
- * one ends during a test.
- */
+/** The start of the hour that is so many hours after the current one. */
 export function hourFromNow(hours: number): Date {
   return new Date((Math.floor(Date.now() / hour) + hours) * hour);
+}
+
+/** So many whole hours to come, as a request has them: they are still ahead when the current one ends during a test. */
+export function hoursToCome(hours = 1): { readonly startTime: string; readonly endTime: string } {
+  const start = hourFromNow(2);
+  return { startTime: start.toISOString(), endTime: new Date(start.getTime() + hours * hour).toISOString() };
 }

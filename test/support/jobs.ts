@@ -21,6 +21,7 @@ import { withSchema } from "../../shared/table.ts";
 import { messageSchema, queueEvent } from "../../tools/local/lambda/queue-event.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { queueClient } from "../../tools/local/servers/queue-server.ts";
+import { hoursToCome } from "./areas.ts";
 import { useOwnTable, useTables } from "./database.ts";
 import { boxIn, cellIn, freshTile, precision, type Slot, storeTile } from "./densities.ts";
 import { openFaultyEndpoint } from "./faulty-endpoint.ts";
@@ -123,9 +124,7 @@ export async function run(
   return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
-const hour = 3_600_000;
-
-/** Stores densities of two cells of a new tile and returns the request for them in the next hour. */
+/** Stores densities of two cells of a new tile and returns the request for them in an hour to come. */
 export async function storeDensities(
   tile = freshTile(),
 ): Promise<{ readonly tile: string; readonly request: Job["request"] }> {
@@ -137,15 +136,9 @@ export async function storeDensities(
   return { tile, request: requestIn(boxIn(tile, [1, 1], [1.2, 2])) };
 }
 
-/** A request for an area in the next hours. */
+/** A request for an area in hours to come. */
 export function requestIn(boundary: Job["request"]["area"]["boundary"], hours = 1): Job["request"] {
-  const start = (Math.floor(Date.now() / hour) + 1) * hour;
-  return {
-    area: { areaType: "POLYGON", boundary },
-    startTime: new Date(start).toISOString(),
-    endTime: new Date(start + hours * hour).toISOString(),
-    precision,
-  };
+  return { area: { areaType: "POLYGON", boundary }, ...hoursToCome(hours), precision };
 }
 
 const ownSignal = () => AbortSignal.timeout(60_000);

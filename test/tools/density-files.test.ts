@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { importDensity } from "../../tools/import/density/import-density.ts";
-import { hourFromNow, rectangle } from "../support/areas.ts";
+import { hoursToCome, rectangle } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
 import { number, query, time } from "../support/duckdb.ts";
@@ -19,8 +19,7 @@ const folder = useOwnFolder();
 
 const request = {
   area: { areaType: "POLYGON", boundary: rectangle(0.02, 0.02) },
-  startTime: hourFromNow(2).toISOString(),
-  endTime: hourFromNow(5).toISOString(),
+  ...hoursToCome(3),
 };
 
 /** Writes the densities of the request to a file by `ncs density`. */

@@ -15,17 +15,19 @@ const folder = useOwnFolder();
 beforeAll(() => useTables());
 let outputs: string;
 let cell: string;
+let now: number;
 beforeEach(async () => {
   await useOwnDensityTables();
   outputs = await folder.write("outputs.json", stackOutputs({ [outputNames.densityPrecisions]: "7" }));
   cell = `${freshTile()}00`;
+  now = Date.now();
   useShell();
 });
 afterEach(() => vi.unstubAllEnvs());
 
 /** Yesterday's weekday, so many weeks earlier: `ncs exclude day` takes days that are not older than 100 days. */
 function dateBefore(weeks: number): string {
-  return dayOf(new Date(Date.now() - (1 + 7 * weeks) * dayMilliseconds));
+  return dayOf(new Date(now - (1 + 7 * weeks) * dayMilliseconds));
 }
 
 async function importPeople(weeksAgo: number, people: number, ...options: string[]) {

@@ -50,8 +50,8 @@ export async function requestDelivery(url: string, token: string, sink: Pick<Sin
     headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify({
       area: { areaType: "POLYGON", boundary },
-      startTime: timeIn(1),
-      endTime: timeIn(2),
+      startTime: timeIn(2),
+      endTime: timeIn(3),
       sink: `${sink.url}/`,
     }),
   });

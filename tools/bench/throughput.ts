@@ -136,7 +136,7 @@ const boundary = [
 async function load({ url, token }: Server, milliseconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const area = { areaType: "POLYGON", boundary };
-  const body = JSON.stringify({ area, startTime: timeIn(1), endTime: timeIn(3), precision: 7 });
+  const body = JSON.stringify({ area, startTime: timeIn(2), endTime: timeIn(4), precision: 7 });
   const headers = {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",

@@ -72,7 +72,7 @@ function useTablesOf(service: LocalService, endpoint: string): void {
 }
 
 const pastHour = new Date((Math.floor(Date.now() / hourMilliseconds) - 30) * hourMilliseconds);
-const toCome = new Date((Math.floor(Date.now() / hourMilliseconds) + 1) * hourMilliseconds);
+const toCome = new Date((Math.floor(Date.now() / hourMilliseconds) + 2) * hourMilliseconds);
 
 async function storeCity(): Promise<void> {
   const days = [typicalDay(pastHour.getUTCDay() || 7), observedDay(dateOf(pastHour))];

@@ -9,7 +9,7 @@ import { getItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
 import { quotas } from "../../../shared/quota/table.ts";
-import { hourFromNow, rectangle } from "../../support/areas.ts";
+import { hoursToCome, rectangle } from "../../support/areas.ts";
 import { densityCaller, type How } from "../../support/density-caller.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
@@ -21,8 +21,7 @@ const requestFor = (hours: number, degrees = 0.015) => ({
     areaType: "POLYGON",
     boundary: rectangle(degrees, degrees),
   },
-  startTime: hourFromNow(2).toISOString(),
-  endTime: hourFromNow(2 + hours).toISOString(),
+  ...hoursToCome(hours),
   precision: 7,
 });
 const [small, large] = [requestFor(1), requestFor(24)];

@@ -7,7 +7,7 @@ import { readDataSet, recordPublishing } from "../../../functions/population-den
 import { readQuality } from "../../../functions/population-density/tiles/quality-store.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
 import { type DensityImport, importDensity } from "../../../tools/import/density/import-density.ts";
-import { exampleBoundary, hourFromNow } from "../../support/areas.ts";
+import { exampleBoundary, hoursToCome } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useOwnDensityTables, useOwnTable, useTables } from "../../support/database.ts";
 import { useOwnFolder } from "../../support/own-folder.ts";
@@ -25,8 +25,7 @@ async function ask(at = path) {
 async function retrieve(changes: Readonly<Record<string, unknown>>) {
   const body = {
     area: { areaType: "POLYGON", boundary: exampleBoundary },
-    startTime: hourFromNow(2).toISOString(),
-    endTime: hourFromNow(3).toISOString(),
+    ...hoursToCome(),
     ...changes,
   };
   return await call("/populationdensitydata/retrieve", { token: await tokenWith({ scope }), body });

@@ -13,6 +13,7 @@ import { functionEnvironment } from "../../../tools/local/lambda/function-enviro
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { loadTemplate } from "../../../tools/local/template/template.ts";
 import { type Invoked, type Reader, RuntimeClient } from "../../../tools/runtime-client.ts";
+import { hoursToCome } from "../../support/areas.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
 import { sharedService } from "../../support/service.ts";
@@ -44,9 +45,6 @@ function startFunction(id: FunctionId, own: Record<string, string> = {}): Promis
   return start(environment);
 }
 
-const hour = 3_600_000;
-const soon = (Math.floor(Date.now() / hour) + 1) * hour;
-
 interface Asked {
   readonly client?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -65,8 +63,7 @@ function densityEvent(hours: number, { client: caller = crypto.randomUUID(), hea
         { latitude: south, longitude: west + degrees },
       ],
     },
-    startTime: new Date(soon).toISOString(),
-    endTime: new Date(soon + hours * hour).toISOString(),
+    ...hoursToCome(hours),
     precision: 7,
   };
   const authorizer = authorizerContext({ scope: "population-density-data:read", client: caller });

@@ -15,7 +15,7 @@ import {
 } from "../../../shared/sandbox/numbers.ts";
 import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../../../shared/sandbox/sinks.ts";
 import { texts } from "../../infra/template.ts";
-import { hourFromNow } from "../../support/areas.ts";
+import { hoursToCome } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useTables } from "../../support/database.ts";
 import { runNcs } from "../../support/ncs.ts";
@@ -91,13 +91,12 @@ test("the served document names every number", async () => {
 });
 
 test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", async () => {
-  const period = { startTime: hourFromNow(2).toISOString(), endTime: hourFromNow(168).toISOString() };
-  const body = { area: suppressedArea, ...period, precision: 7 };
+  const body = { area: suppressedArea, ...hoursToCome(168), precision: 7 };
   const answer = await call(density, { body, token });
   const { status, timedPopulationDensityData } = retrievePopulationDensity.responses[200].parse(answer.body);
   const cells = timedPopulationDensityData.flatMap((hour) => hour.cellPopulationDensityData);
   expect(status).toBe("SUPPORTED_AREA");
-  expect(cells.length).toBeGreaterThan(167 * 8);
+  expect(cells.length).toBeGreaterThan(168 * 8);
   expect(new Set(cells.map(({ dataType }) => dataType))).toEqual(new Set(["LOW_DENSITY"]));
 });
 
@@ -168,8 +167,7 @@ function answerOf(outcome: Outcome) {
 
 /** Requests densities for a sink. */
 async function operationWith(sink: string) {
-  const time = hourFromNow(2).toISOString();
-  const body = { area: suppressedArea, startTime: time, endTime: time, sink };
+  const body = { area: suppressedArea, ...hoursToCome(0), sink };
   const { status, headers } = await call(density, { body, token });
   expect(status).toBe(202);
   const { pathname: path } = new URL(headers.get("location") ?? "", sharedService.url);
