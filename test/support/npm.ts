@@ -10,6 +10,8 @@ export interface NpmProgram {
   readonly child: ChildProcess;
   /** What it has written to standard output so far. */
   readonly output: () => string;
+  /** What it has written to standard error so far. */
+  readonly errors: () => string;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
   /**
@@ -35,7 +37,7 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
   const folder = mkdtempSync(join(tmpdir(), "npm-program-"));
   const child = spawn("npm", args, {
     detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
       AWS_ENDPOINT_URL_DYNAMODB: "",
@@ -46,11 +48,14 @@ export function npm(args: readonly string[], environment: NodeJS.ProcessEnv = {}
   });
   const written: string[] = [];
   child.stdout.setEncoding("utf8").on("data", (text: string) => written.push(text));
+  const errors: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => errors.push(text));
   const processes = () =>
     isGroupAlive(child) ? [child.pid as number, ...withTemporary(folder)] : withTemporary(folder);
   return {
     child,
     output: () => written.join(""),
+    errors: () => errors.join(""),
     ended: once(child, "exit").then(([code, signal]) => code ?? signal),
     listeningForSignals: async () => {
       if (process.platform !== "linux") return await wait(3_000);

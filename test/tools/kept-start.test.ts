@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
 import { tokenOf } from "../../tools/cli/login.ts";
-import { hourFromNow } from "../support/areas.ts";
+import { hoursToCome } from "../support/areas.ts";
 import { demoLogin } from "../support/demo-login.ts";
 import { spawnNcs } from "../support/ncs.ts";
 import { type NpmProgram, npm } from "../support/npm.ts";
@@ -49,8 +49,7 @@ async function kill(): Promise<void> {
 
 /** Asks for an hour of the area of a request, to a sink. Returns the operation's id. */
 async function place(url: string, token: string, request: Example, sinkUrl: string): Promise<string> {
-  const [startTime, endTime] = [hourFromNow(2), hourFromNow(3)];
-  const body = JSON.stringify({ ...request, startTime, endTime, sink: sinkUrl });
+  const body = JSON.stringify({ ...request, ...hoursToCome(), sink: sinkUrl });
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(`${url}/populationdensitydata/retrieve`, { method: "POST", headers, body });
   expect(response.status).toBe(202);
@@ -70,7 +69,7 @@ async function exampleOf(url: string): Promise<Example> {
   return components.examples[name].value;
 }
 
-/** That a service covers a box in the south of Chile, and says so, instead of the demo's city. */
+/** Expects that a service covers a box in the south of Chile instead of the demo's city, and says that it is a model. */
 async function expectCovered(url: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
   const capabilities = await fetch(`${url}/populationdensitydata/capabilities`, { headers });
@@ -103,7 +102,7 @@ function deliveries(): ReadonlyMap<string, number> {
   return counts;
 }
 
-test("npm start --around --keep covers the place with the demo's login and examples that ask there, and after kill -9 remembers it, delivers every accepted request, keeps tokens and imported data, and refuses another place", async () => {
+test("npm start --around PLACE --keep goes on after kill -9 with the place, its tokens, the imported data and every accepted request, and after SIGTERM refuses another place", async () => {
   // In the west and the south: it begins with a hyphen.
   const first = await start("10,2,2,2,2,2,2", undefined, "--around", "-70.94,-53.18,-70.88,-53.14");
   const token = await tokenOf(first, demoLogin);
@@ -112,7 +111,11 @@ test("npm start --around --keep covers the place with the demo's login and examp
   writeFileSync(profiles, JSON.stringify([{ name: "QOS_KEPT", status: "ACTIVE" }]));
   const imported = await spawnNcs(["import", "qos-profiles", profiles, "--local", new URL(first).port]);
   expect(imported).toMatchObject({ code: 0 });
+  const headers = { authorization: `Bearer ${token}` };
   const request = await exampleOf(first);
+  const body = JSON.stringify(request);
+  const answer = await fetch(`${first}/populationdensitydata/retrieve`, { method: "POST", headers, body });
+  expect(await answer.json()).toMatchObject({ status: "SUPPORTED_AREA" });
   const accepted = await Promise.all(
     Array.from({ length: 4 }, () =>
       place(first, token, request, sink.urlOf({ status: 503 }, { status: 204 })),
@@ -130,16 +133,17 @@ test("npm start --around --keep covers the place with the demo's login and examp
 
   await expectCovered(second, token);
   expect(await exampleOf(second)).toMatchObject({ area: request.area });
-  const headers = { authorization: `Bearer ${token}` };
   const kept = await fetch(`${second}/qualityondemand/qos-profiles/QOS_KEPT`, { headers });
   expect(kept.status).toBe(200);
   const once = new Map(accepted.map((operationId) => [operationId, 1]));
   await expect.poll(deliveries, { timeout: 500_000 }).toEqual(once);
   const states = async () => (await operationsOf(second, token)).map(({ state }) => state);
   await expect.poll(states).toEqual(accepted.map(() => "DELIVERED"));
-  for (const { body } of sink.received()) expect(body).toContain('"status":"SUPPORTED_AREA"');
-  await kill();
+  await program?.listeningForSignals();
+  program?.child.kill("SIGTERM");
+  expect(await program?.ended).toBe(0);
 
   program = npm(["start", "--silent", "--", "--port", "0", ...keep(), "--around", "Suva"]);
   expect(await program.ended).toBe(1);
+  await expect.poll(program.errors).toContain("already has the data of");
 }, 800_000);
