@@ -246,7 +246,7 @@ test("every random request is answered as its operation declares", async () => {
   ).toEqual([]);
 }, 600_000);
 
-test("every endpoint answers the requests of events/ as before the random ones", async () => {
+test("every endpoint still answers requests of events/ as they say after the random ones", async () => {
   const others: string[] = [];
   const asked = endpoints.flatMap(({ id }) =>
     sampleOf(

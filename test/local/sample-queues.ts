@@ -29,7 +29,8 @@ export const handler = async (event) => {
 
 /**
  * Adds three queues with their consumers: `Steady` is read two messages at a time; `Brief` hides a message for ten
- * seconds, so that its consumer is not too slow on a busy machine, and moves it to `Dead` after two receives.
+ * seconds, which its consumer needs on a busy machine and which a test of its time-out waits, and moves it to `Dead` after
+ * two receives.
  */
 export function addQueues(stack: Stack, code: (name: string, source: string) => Code): void {
   const asset = code("consumer", consumerFunction);

@@ -278,7 +278,7 @@ describe("an attack with an assertion", () => {
   const own = ellipticKey("own");
   const publicPem = createPublicKey(shopKey.privateKey).export({ format: "pem", type: "spki" });
   const byShop = (changed: Readonly<Record<string, unknown>>) => () => signed(shopKey, ofShop(changed));
-  /** @param changed in seconds, as claims are; it is given the time at which the test sends the assertion. */
+  /** @param changed claims that are counted from the second at which the assertion is made. */
   const byShopAt = (changed: (now: number) => Readonly<Record<string, number>>) => () =>
     byShop(changed(Math.floor(Date.now() / 1_000)))();
   const unsigned = (alg: string, bytes: number) => () =>

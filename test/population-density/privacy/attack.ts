@@ -86,9 +86,9 @@ export interface Findings {
 
 const callMilliseconds = 30_000;
 
-/** Of the cells that are counted. */
+/** The precision of the cells that are counted. */
 const finest = 7;
-/** Of places that have nothing in common but the whole earth. */
+/** The precision of a scenario's place: two places have no cell of this or a finer precision in common. */
 const placePrecision = 3;
 const hoursPerDay = 24;
 const hoursPerWeek = 7 * hoursPerDay;
@@ -184,8 +184,10 @@ function answersIn(seen: readonly (readonly string[])[], world: number): string 
 }
 
 function precisionsOf(steps: readonly Step[]): number[] {
-  const [cell = ""] = steps.flatMap((step) => ("cells" in step ? Object.keys(step.cells) : []));
-  return Array.from({ length: cell.length + 1 }, (_, finer) => finest - cell.length + finer);
+  const cells = steps.flatMap((step) => ("cells" in step ? Object.keys(step.cells) : []));
+  const [differing = 0, ...others] = new Set(cells.map((cell) => cell.length));
+  if (others.length > 0) throw new Error("cells of a scenario differ in different numbers of characters");
+  return Array.from({ length: differing + 1 }, (_, finer) => finest - differing + finer);
 }
 
 /** What callers learn of worlds. */
