@@ -34,7 +34,8 @@ export default defineConfig(({ mode }) => ({
     // What a file is compiled to is kept by its content: later runs compile it no more.
     experimental: { fsModuleCache: true },
     expect: { poll: { timeout: 25_000 } },
-    testTimeout: 120_000,
+    // A long test that runs whole computes up to 70 times as much as its sample.
+    testTimeout: mode === "all" || mode === "long" ? 600_000 : 120_000,
     hookTimeout: 180_000,
     env: {
       // `--mode all` runs long tests whole, `--mode browser` only the browser's too: `test/support/sample.ts`.
