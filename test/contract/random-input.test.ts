@@ -246,7 +246,7 @@ test("every random request is answered as its operation declares", async () => {
   ).toEqual([]);
 }, 600_000);
 
-test("every endpoint still answers requests of events/ as they say after the random ones", async () => {
+test("after the random requests, every endpoint answers a request of events/ with the status that its file names", async () => {
   const others: string[] = [];
   const asked = endpoints.flatMap(({ id }) =>
     sampleOf(

@@ -65,7 +65,7 @@ describe("400", () => {
     expect(await check(body)).toMatchObject(refused(400, "INVALID_ARGUMENT"));
   });
 
-  test("POST /numberrecycling/check returns 400 OUT_OF_RANGE for a day to come before it looks up the number", async () => {
+  test("POST /numberrecycling/check returns 400 OUT_OF_RANGE for a specifiedDate in the future, before it looks up the number", async () => {
     for (const body of [{ phoneNumber: "+34600000011" }, { phoneNumber: "+34699999999" }, {}]) {
       expect(await check({ ...body, specifiedDate: dayToCome() })).toMatchObject(
         refused(400, "OUT_OF_RANGE"),

@@ -37,7 +37,7 @@ test.each([
   },
 );
 
-test("the address of an import shows typical hours from the first that is more than a quarter of an hour ahead", () => {
+test("at 13:50 the address of an import of typical hours begins at 15:00, more than a quarter of an hour ahead", () => {
   const late = new Date("2026-11-23T13:50:00Z");
   const address = addressOfImport(page, { ...counted, isTypical: true }, limits, late) ?? "";
   expect(readAddress(new URL(address).hash).state).toMatchObject({ from: new Date("2026-11-23T15:00Z") });

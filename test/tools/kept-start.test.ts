@@ -102,7 +102,7 @@ function deliveries(): ReadonlyMap<string, number> {
   return counts;
 }
 
-test("npm start --around PLACE --keep goes on after kill -9 with the place, its tokens, the imported data and every accepted request, and after SIGTERM refuses another place", async () => {
+test("npm start --around PLACE --keep, started again after kill -9, has the same place, tokens and imported data and delivers every accepted request; started with another place, it exits with 1", async () => {
   // In the west and the south: it begins with a hyphen.
   const first = await start("10,2,2,2,2,2,2", undefined, "--around", "-70.94,-53.18,-70.88,-53.14");
   const token = await tokenOf(first, demoLogin);
@@ -142,6 +142,7 @@ test("npm start --around PLACE --keep goes on after kill -9 with the place, its 
   await program?.listeningForSignals();
   program?.child.kill("SIGTERM");
   expect(await program?.ended).toBe(0);
+  program?.remove();
 
   program = npm(["start", "--silent", "--", "--port", "0", ...keep(), "--around", "Suva"]);
   expect(await program.ended).toBe(1);
