@@ -60,6 +60,7 @@ export function documentedRequests(
 ): readonly fc.Arbitrary<DocumentedRequest>[] {
   return documentedOperations.map(({ path, method, pointer }) => {
     const parameters = parametersOf(pointer);
+    const mediaType = mediaTypeOf(pointer);
     const of = (place: Parameter["in"]) => recordOf(parameters.filter((one) => one.in === place));
     const samples = good.filter(
       ({ endpoint }) =>
@@ -71,7 +72,7 @@ export function documentedRequests(
         inQuery: fc.oneof(of("query"), fc.dictionary(fc.constantFrom("q", "perPage", "state"), fc.string())),
         inHeader: of("header"),
         accept: fc.option(accepts, { nil: undefined }),
-        body: bodies(pointer, samples, sinks),
+        body: bodies(pointer, mediaType, samples, sinks),
       })
       .map(({ inPath, inQuery, inHeader, accept, body }) => {
         const query = new URLSearchParams(wellFormed(inQuery)).toString();
@@ -83,7 +84,7 @@ export function documentedRequests(
           path: `${filled}${query === "" ? "" : `?${query}`}`,
           pointer,
           headers: {
-            "content-type": "application/json",
+            "content-type": mediaType,
             ...inHeader,
             ...(accept === undefined ? {} : { accept }),
           },
@@ -116,27 +117,39 @@ function wellFormed(values: Readonly<Record<string, string>>): Record<string, st
   );
 }
 
+const json = "application/json";
+
+/** That of the body of an operation; JSON if it has none. */
+function mediaTypeOf(pointer: string): string {
+  return Object.keys(partAt(pointer, "requestBody", "content")?.value ?? {})[0] ?? json;
+}
+
+/** A value as a body; one of a form has texts as its values. */
+function written(value: unknown, mediaType: string): string {
+  const fields =
+    mediaType === json ? undefined : z.record(z.string(), z.coerce.string()).safeParse(value).data;
+  return fields === undefined ? JSON.stringify(value) : new URLSearchParams(fields).toString();
+}
+
 function bodies(
   pointer: string,
+  mediaType: string,
   samples: readonly SampleRequest[],
   sinks: fc.Arbitrary<unknown>,
 ): fc.Arbitrary<string | undefined> {
-  const schema = partAt(pointer, "requestBody", "content", "application/json", "schema");
+  const schema = partAt(pointer, "requestBody", "content", mediaType, "schema");
   if (schema === undefined) return fc.constant(undefined);
   const made = madeFrom(schema, sinks);
   const known = samples.flatMap(({ body }) => (body === undefined ? [] : [JSON.parse(body) as unknown]));
   const asKnown = known.length === 0 ? made : fc.constantFrom(...known);
+  const value = fc.oneof(
+    { weight: 3, arbitrary: asKnown },
+    { weight: 3, arbitrary: asKnown.chain(changed) },
+    { weight: 2, arbitrary: made },
+    { weight: 2, arbitrary: made.chain(changed) },
+  );
   return fc.oneof(
-    { weight: 3, arbitrary: asKnown.map((value) => JSON.stringify(value)) },
-    {
-      weight: 3,
-      arbitrary: asKnown.chain(changed).map((value) => JSON.stringify(value)),
-    },
-    { weight: 2, arbitrary: made.map((value) => JSON.stringify(value)) },
-    {
-      weight: 2,
-      arbitrary: made.chain(changed).map((value) => JSON.stringify(value)),
-    },
+    { weight: 10, arbitrary: value.map((one) => written(one, mediaType)) },
     { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '"text"', "{}", '{"area":') },
   );
 }
