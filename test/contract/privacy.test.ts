@@ -243,7 +243,7 @@ beforeAll(async () => {
     expect(total("Deliveries")).toBe(accepted.length + 1);
     expect(total("Requests")).toBe(served().length);
   }, patiently);
-}, 240_000);
+});
 
 afterAll(async () => {
   for (const started of opened.reverse()) await started.close();

@@ -19,7 +19,7 @@ let database: FaultyEndpoint;
 beforeAll(async () => {
   service = await startOwnService({}, { hasDemoData: true, isIssuer: true });
   database = await openFaultyEndpoint(service.databaseEndpoint);
-}, 120_000);
+});
 
 afterAll(async () => {
   await database?.close();
@@ -105,7 +105,6 @@ test.each([...endpoints, ...protocolEndpoints].map(({ id }) => id))(
     expect(needed.filter((right) => !granted(id).includes(right))).toEqual([]);
     expect(needed.length > 0).toBe(granted(id).length > 0);
   },
-  60_000,
 );
 
 test("the sweep queries the index of pending jobs, and makes no call to DynamoDB that its role refuses", async () => {
@@ -120,4 +119,4 @@ test("the sweep queries the index of pending jobs, and makes no call to DynamoDB
 
   expect(needed).toContain("Query density-jobs pending-by-shard");
   expect(needed.filter((right) => !granted(id).includes(right))).toEqual([]);
-}, 60_000);
+});

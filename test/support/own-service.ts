@@ -56,6 +56,7 @@ export async function startOwnService(
     assembly: sharedService.assembly,
     environment: { ...(isIssuer ? ownIssuer(port) : {}), ...environment },
     configuration: Object.keys(configuration),
+    deadlineFactor: Number(busyMachine.DEADLINE_FACTOR),
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function again. Two ask DynamoDB at the same time; a page, of which some requests are never
     // read to their end, needs more.

@@ -62,6 +62,7 @@ export async function startSharedService(isWhole: boolean): Promise<StartedServi
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
       AWS_ENDPOINT_URL_SQS: process.env.AWS_ENDPOINT_URL_SQS,
     },
+    deadlineFactor: Number(busyMachine.DEADLINE_FACTOR),
     extraEnvironment: { ...busyMachine, ...uncached },
     // Each thread compiles its function again, which costs more than to wait for the one that runs. When long tests run
     // whole, requests run at the same time in two threads, as in several executions of a deployed function.

@@ -98,7 +98,7 @@ test("a cached folder is restored whole or not at all while four programs store 
   });
 
   for (const output of await Promise.all(programs)) expect(output).toMatch(/^\d+\n$/);
-}, 60_000);
+});
 
 /** Files of the project that a program imports, itself among them, and those they import. */
 function filesOf(program: string): string[] {

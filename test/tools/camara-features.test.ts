@@ -25,7 +25,7 @@ const [, answered = ""] = readFileSync("docs/camara-features.md", "utf8").split(
 );
 const documented = [...answered.matchAll(/^\| `([^`]+)`/gm)].map(([, tag]) => tag);
 
-describe.skipIf(!isThere)("CAMARA's features", { timeout: 300_000 }, () => {
+describe.skipIf(!isThere)("CAMARA's features", () => {
   const temporary = temporaryFolder("camara-features-");
   const plan = join(temporary.path, "plan.json");
   let service: OwnService;

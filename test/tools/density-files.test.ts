@@ -110,7 +110,7 @@ test("ncs import density reads 245,760 rows of Parquet by a named pipe, as docs/
   expect(rows).toBe(245_760);
   expect(changed).toBeGreaterThan(0);
   vi.unstubAllEnvs();
-}, 120_000);
+});
 
 test("DuckDB reads the CSV of ncs density with WKT as the numbers and rectangles of its cells", async () => {
   const file = await written("lyon.csv", "--geometry", "WKT");

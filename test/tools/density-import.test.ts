@@ -306,7 +306,7 @@ test("ncs generate density writes the days of its model, which ncs import densit
   );
   expect(imported.stderr).toBe("");
   expect(await stored(tileAt(-12.155, -77.035), observedDay("2026-02-23"))).toBeDefined();
-}, 60_000);
+});
 
 test.each([
   ["generate", "bbox", "1,2,3", "four numbers of degrees"],

@@ -56,7 +56,7 @@ async function warped(path: string, area = box): Promise<string> {
   return join(folder.path, made);
 }
 
-describe.skipIf(!isThere)("grids by GDAL", { timeout: 120_000 }, () => {
+describe.skipIf(!isThere)("grids by GDAL", () => {
   test.each<[string, GeoTiffTags]>([
     ["a rotated grid", { width: 4, transformation: rotated }],
     [

@@ -35,7 +35,7 @@ async function start(retrySeconds: string, before: string | undefined, ...args: 
     RATE_LIMIT_PER_MINUTE: "1000000",
     SINK_RETRY_SECONDS: retrySeconds,
   });
-  await expect.poll(program.output, { timeout: 100_000 }).toContain("\n");
+  await expect.poll(program.output).toContain("\n");
   return /^Listening on (\S+)\n$/.exec(program.output())?.[1] ?? "";
 }
 
@@ -123,7 +123,7 @@ test("npm start --around PLACE --keep, started again after kill -9, has the same
   );
   const isHidden = async () =>
     (await operationsOf(first, token)).every(({ nextAttemptAt }) => nextAttemptAt !== undefined);
-  await expect.poll(isHidden, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isHidden).toBe(true);
   // A worker hides its message a moment after it has recorded the attempt. A message that a killed worker still had
   // would be due again only when that worker's time is over, after minutes.
   await wait(2_000);

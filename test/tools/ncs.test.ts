@@ -75,7 +75,7 @@ test.each(sampleOf(ends, 1))(
       environment,
     );
     onTestFinished(() => importing.remove());
-    await expect.poll(() => importing.temporary(), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => importing.temporary()).toHaveLength(1);
 
     for (let time = 0; time < times; time++) importing.signalGroup(signal);
 
@@ -83,5 +83,4 @@ test.each(sampleOf(ends, 1))(
     await expect.poll(() => importing.processes()).toEqual([]);
     expect(importing.temporary()).toEqual([]);
   },
-  60_000,
 );

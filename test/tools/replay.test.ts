@@ -144,7 +144,7 @@ test("a replay after the table of densities was lost refuses changed or missing 
   expect(await publishedItems()).toEqual(before);
   expect(await answered()).toBe(answer);
   expect(await readJournal()).toEqual(journal);
-}, 300_000);
+});
 
 test("a replay makes exclusions again in their order, and does not ask again what was accepted", async () => {
   // The first is excluded by its import, the one with 9,000 people later.
@@ -167,7 +167,7 @@ test("a replay makes exclusions again in their order, and does not ask again wha
   await replayImports({ folder: join(folder.path, "weeks") });
 
   expect(await publishedItems()).toEqual(before);
-}, 300_000);
+});
 
 test("a replay that was interrupted can be repeated", async () => {
   const monday1 = await counts("again/1.csv", monday, { 0: 400, 1: 4, 2: 9 });
@@ -184,7 +184,7 @@ test("a replay that was interrupted can be repeated", async () => {
   await replayImports({ folder: join(folder.path, "again") });
 
   expect(await publishedItems()).toEqual(before);
-}, 300_000);
+});
 
 /** Fails a write of a tile as if the program were killed. */
 function failingAt(isFatal: (tile: string, writes: number) => boolean) {

@@ -24,7 +24,7 @@ let program: NpmProgram | undefined;
 afterEach(() => program?.remove());
 
 async function listening(started: NpmProgram): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: 100_000 }).toContain("\n");
+  await expect.poll(() => started.output()).toContain("\n");
   const [, url = ""] = /^Listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(started.output()) ?? [];
   expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
   return url;
@@ -57,7 +57,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   if (process.platform === "linux") {
     const atRest = () => residentMegabytes(started.processes());
     expect(atRest()).toBeGreaterThan(50);
-    await expect.poll(atRest, { timeout: 20_000 }).toBeLessThanOrEqual(400);
+    await expect.poll(atRest).toBeLessThanOrEqual(400);
   }
   await end("SIGTERM", started);
 
@@ -65,7 +65,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   await expectNothingLeft(started);
   await expect(fetch(`${url}/.well-known/jwks.json`)).rejects.toThrow();
   expect(started.output()).toBe(`Listening on ${url}\n`);
-}, 120_000);
+});
 
 test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
   const data = temporaryFolder("start-data-");
@@ -94,7 +94,7 @@ test("npm start --data imports into its own tables with any account in the shell
   expect(metadata.status).toBe(isWhole ? 404 : 200);
   data.remove();
   await expectNothingLeftAfter("closing the terminal", started);
-}, 120_000);
+});
 
 /** The status of every server of a running service for requests with these hosts. */
 async function answersByHost(url: string, hosts: readonly string[]) {
@@ -117,15 +117,11 @@ async function answersByHost(url: string, hosts: readonly string[]) {
   return Object.fromEntries(await Promise.all(answered));
 }
 
-test.runIf(isWhole)(
-  "npm start leaves nothing behind after Ctrl-C, twice",
-  async () => {
-    const started = npmStart("--port", "0");
-    await listening(started);
-    await expectNothingLeftAfter("Ctrl-C, twice", started);
-  },
-  120_000,
-);
+test.runIf(isWhole)("npm start leaves nothing behind after Ctrl-C, twice", async () => {
+  const started = npmStart("--port", "0");
+  await listening(started);
+  await expectNothingLeftAfter("Ctrl-C, twice", started);
+});
 
 async function expectNothingLeftAfter(how: string, started: NpmProgram): Promise<void> {
   expect(started.temporary()).not.toEqual([]);
@@ -153,7 +149,6 @@ test.each(sampleOf(moments, 1))(
     if (how === "SIGTERM") expect(code).toBe(0);
     await expectNothingLeft(started);
   },
-  180_000,
 );
 
 test.each(sampleOf([[["--port", "70000"]], [["--allow-host", "a:1"]], [["--bogus"]]], 1))(
@@ -161,7 +156,6 @@ test.each(sampleOf([[["--port", "70000"]], [["--allow-host", "a:1"]], [["--bogus
   async (args) => {
     expect(await npmStart(...args).ended).toBe(2);
   },
-  180_000,
 );
 
 const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
@@ -171,17 +165,13 @@ const unusable: readonly (readonly [string, (taken: string) => string[]])[] = [
   ["both a place and data", () => ["--port", "0", "--around", "Suva", "--data", "tools/demo"]],
   ["to keep state in a folder that has other files", () => ["--port", "0", "--keep", "docs"]],
 ];
-test.each(sampleOf(unusable, 2))(
-  "npm start refuses %s before it builds anything",
-  async (_, argsFor) => {
-    const taken = await listen(createServer(), 0);
-    onTestFinished(() => taken.close());
-    const started = npmStart(...argsFor(new URL(taken.url).port));
-    const made: string[] = [];
-    const looking = setInterval(() => made.push(...started.temporary()), 10);
-    expect(await started.ended).toBe(1);
-    clearInterval(looking);
-    expect(made).toEqual([]);
-  },
-  180_000,
-);
+test.each(sampleOf(unusable, 2))("npm start refuses %s before it builds anything", async (_, argsFor) => {
+  const taken = await listen(createServer(), 0);
+  onTestFinished(() => taken.close());
+  const started = npmStart(...argsFor(new URL(taken.url).port));
+  const made: string[] = [];
+  const looking = setInterval(() => made.push(...started.temporary()), 10);
+  expect(await started.ended).toBe(1);
+  clearInterval(looking);
+  expect(made).toEqual([]);
+});

@@ -69,7 +69,7 @@ test.runIf(has("script", "-qec", "true", "/dev/null")).each([
     program.stdout.setEncoding("utf8").on("data", (text: string) => {
       shown += text;
     });
-    await expect.poll(() => shown, { timeout: 60_000 }).toContain("100 % read");
+    await expect.poll(() => shown).toContain("100 % read");
     expect(shown).toContain(noWrap);
 
     if (signal === undefined) program.stdin.write(typed);
@@ -79,7 +79,6 @@ test.runIf(has("script", "-qec", "true", "/dev/null")).each([
     expect(shown.lastIndexOf(wrap)).toBeGreaterThan(shown.lastIndexOf(noWrap));
     expect(shown.split("\u001b[2K").at(-1)).toBe("interrupted: nothing was stored\r\n");
   },
-  120_000,
 );
 
 /** Runs a command with a folder whose disk is full soon, and says what was left there. */

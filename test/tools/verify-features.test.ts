@@ -62,7 +62,7 @@ test("ncs verify --features exits with 0 when a service answers as the features 
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("demo/profiles_by_status example 2 ($.STATUS is read as $.status");
-}, 60_000);
+});
 
 test("ncs verify fails every scenario of a server that answers 200 and {} to everything", async () => {
   const url = await serverOf((_, response) => response.end("{}"));

@@ -11,7 +11,6 @@ import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const folder = useOwnFolder();
-const patiently = { timeout: 30_000 };
 
 let token: string;
 beforeEach(async () => {
@@ -86,7 +85,7 @@ test("ncs webhooks listen prints a delivery that its secret has signed, before a
     });
     const { operationId } = (await response.json()) as { operationId: string };
     const line = `${operationId}  SUPPORTED_AREA  1 hour of 2 cells  signature verified`;
-    await expect.poll(() => printed, patiently).toContain(line);
+    await expect.poll(() => printed).toContain(line);
   };
   onTestFinished(async () => {
     for (const { close } of listening) await close();

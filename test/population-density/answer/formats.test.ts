@@ -123,7 +123,7 @@ describe.each(writers)("a body of %s", (name, write, plain) => {
     expect(at).toBe(whole.length);
     expect(longest).toBeLessThanOrEqual(65_536);
     expect(memories.size).toBeLessThan(whole.length / 65_536 / 2);
-  }, 180_000);
+  });
 
   test(`${name}: a tile that cannot be opened ends the body with its error`, async () => {
     const openHour: Answer["openHour"] = (tile) => (tile < 2 ? undefined : Promise.reject(new Error("gone")));

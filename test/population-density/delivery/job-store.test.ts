@@ -208,7 +208,6 @@ async function compare(seed: number): Promise<void> {
 
 test.each(Array.from({ length: runs(12, 2) }, (_, seed) => seed))(
   "40 random calls give the same results in DynamoDB and in the model's memory, seed %i",
-  { timeout: 180_000 },
   async (seed) => {
     await compare(seed);
   },

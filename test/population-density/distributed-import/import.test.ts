@@ -64,7 +64,6 @@ describe("a distributed import writes what an import on one machine writes, byte
       expect(prefixes).toBeGreaterThanOrEqual(4);
       if (wanted.provenance !== undefined) await expectDataSet(aroundTheCorner, rows, wanted.provenance);
     },
-    300_000,
   );
 
   /** What the distributed import says that it covered, of which day, and from which source. */
@@ -108,7 +107,7 @@ describe("a distributed import writes what an import on one machine writes, byte
       expect(distributed).toEqual({ status: "SUCCEEDED", output: one });
       expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
     }
-  }, 240_000);
+  });
 });
 
 /** What items an import writes, one after the other: partitions, tiles, and its end in the journal. */
@@ -188,4 +187,4 @@ test("the distributed import writes the same items for cells of three characters
   const one = await importOnOneMachine(files, {});
   expect(await importDistributed(files, {})).toEqual({ status: "SUCCEEDED", output: one });
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-}, 180_000);
+});

@@ -45,7 +45,7 @@ test("the distributed import names a day that another took, lets others wait for
   const repeated = await importDistributed(files, {});
   expect(repeated).toMatchObject({ status: "SUCCEEDED", output: { rows: one.rows, items: one.items } });
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-}, 180_000);
+});
 
 test.each([1, 2])(
   "the distributed import changes no list of parts when it loses a day at its attempt %i to begin",
@@ -86,7 +86,6 @@ test.each([1, 2])(
     expect(listsOf(before)).toHaveLength(2);
     expect(listsOf(await itemsOf(tables.distributed))).toEqual(listsOf(before));
   },
-  180_000,
 );
 
 test("the distributed import repeats a step that failed after it took or released some days", async () => {
@@ -113,7 +112,7 @@ test("the distributed import repeats a step that failed after it took or release
   }
   expect([...failed]).toEqual(["take", "release"]);
   expect(await itemsOf(tables.distributed)).toEqual(await itemsOf(tables.one));
-}, 180_000);
+});
 
 const text = z.object({ S: z.string() });
 const keyOfDay = z.object({ kind: z.optional(text), id: z.optional(text) });

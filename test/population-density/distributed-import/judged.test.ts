@@ -83,7 +83,7 @@ test("the distributed import refuses, accepts and keeps the findings of an impor
   const kept = await ofDay(tables.distributed);
   expect(kept).toEqual(await ofDay(tables.one));
   expect(kept?.findings.map(({ code }) => code)).not.toContain("ROWS_MISSING");
-}, 300_000);
+});
 
 test("a holiday that a distributed import excludes leaves the typical Sunday as on one machine, and can be taken back", async () => {
   const calendar = { timeZone: "Europe/Madrid", holidays: ["2026-11-09"] };
@@ -115,4 +115,4 @@ test("a holiday that a distributed import excludes leaves the typical Sunday as 
   await exclude(true);
 
   expect([without, withHoliday, await typicalSunday()]).toEqual([100, 400, 100]);
-}, 300_000);
+});

@@ -54,7 +54,6 @@ describe("what is refused is refused with the same words, and nothing is written
       expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
       expect(await itemsOf(tables.distributed)).toEqual([]);
     },
-    180_000,
   );
 
   test("both imports refuse another time zone than the remembered one with the same words", async () => {
@@ -139,5 +138,5 @@ describe("what is refused is refused with the same words, and nothing is written
     expect(distributed).toEqual({ status: "FAILED", error: "ImportError", cause: refusal });
     expect(refusal).toContain("was published with another number");
     expect(await itemsOf(tables.distributed)).toEqual(before);
-  }, 180_000);
+  });
 });

@@ -56,7 +56,7 @@ test("the distributed import restores lost densities from the same files, byte b
 
   expect(await itemsIn(tables.distributed.densities)).toEqual(before);
   expect(await inTables(tables.distributed, readJournal)).toEqual(journal);
-}, 300_000);
+});
 
 test("a distributed replay of an accepted and an excluded day asks for neither again, byte by byte", async () => {
   const on = (date: string, people: number) => row("u04z00", `${date}T08:00:00Z`, people);
@@ -73,7 +73,7 @@ test("a distributed replay of an accepted and an excluded day asks for neither a
   expect(await importDistributed(unusual, { replay: 3 })).toMatchObject({ status: "SUCCEEDED" });
 
   expect(await itemsIn(tables.distributed.densities)).toEqual(before);
-}, 300_000);
+});
 
 test("the distributed import refuses a replay whose files differ, are missing or are more", async () => {
   const files = {
@@ -93,4 +93,4 @@ test("the distributed import refuses a replay whose files differ, are missing or
       "c.csv: is there, and import 1 has not read it",
   });
   expect(await itemsIn(tables.distributed.densities)).toEqual([]);
-}, 300_000);
+});

@@ -18,7 +18,6 @@ import { useRequestAndSink } from "../../support/use-harness.ts";
 
 const families = ["/populationdensitydata", "/population-density-data/v0.3"] as const;
 const [family] = families;
-const patiently = { timeout: 30_000 };
 
 const { request, sink } = useRequestAndSink();
 
@@ -58,7 +57,7 @@ describe("an accepted request", () => {
       const location = accepted.headers.get("location") ?? "";
       expect(location).toBe(`${sharedService.url}${at}/operations/${operationId}`);
       const followed = async () => (await send("GET", new URL(location).pathname)).body;
-      await expect.poll(followed, patiently).toMatchObject({
+      await expect.poll(followed).toMatchObject({
         operationId,
         state: "DELIVERED",
         cells: 2,
@@ -87,7 +86,7 @@ describe("an accepted request", () => {
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url });
     const { operationId } = accepted.body as { operationId: string };
     await expect
-      .poll(() => operationOf(operationId), patiently)
+      .poll(() => operationOf(operationId))
       .toMatchObject({ state: "PENDING", attempts: 1, lastAttempt: { outcome: "FAILED", httpStatus: 503 } });
     const { lastAttempt, nextAttemptAt = "", requestedAt, expiresAt } = await operationOf(operationId);
     expect(Date.parse(nextAttemptAt) - Date.parse(lastAttempt?.at ?? "")).toBeGreaterThan(2_999_000);
@@ -145,7 +144,7 @@ describe("an operation that failed", () => {
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: url, sinkCredential });
     const { operationId } = accepted.body as { operationId: string };
     await expect
-      .poll(() => operationOf(operationId), patiently)
+      .poll(() => operationOf(operationId))
       .toMatchObject({ state: "FAILED", failureReason: "TOKEN_EXPIRED", attempts: 1 });
   });
 });
@@ -304,7 +303,7 @@ describe("redeliver", () => {
     const [refusing, taking] = [sink().urlOf({ status: 410 }), sink().urlOf({ status: 200 })];
     const accepted = await send("POST", `${family}/retrieve`, { ...request(), sink: refusing });
     const { operationId } = accepted.body as { operationId: string };
-    await expect.poll(async () => (await operationOf(operationId)).state, patiently).toBe("REFUSED");
+    await expect.poll(async () => (await operationOf(operationId)).state).toBe("REFUSED");
 
     const sinkCredential = { credentialType: "ACCESSTOKEN", accessToken: "another" };
     const again = await send("POST", `${family}/operations/${operationId}/redeliver`, {
@@ -316,7 +315,7 @@ describe("redeliver", () => {
     const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
     expect(newId).not.toBe(operationId);
     expect(again.headers.get("location")).toBe(`${sharedService.url}${family}/operations/${newId}`);
-    await expect.poll(async () => (await operationOf(newId)).state, patiently).toBe("DELIVERED");
+    await expect.poll(async () => (await operationOf(newId)).state).toBe("DELIVERED");
     const [delivery] = sink().received(taking);
     expect(delivery?.headers).toMatchObject({ authorization: "Bearer another", "webhook-id": newId });
     const [refused] = sink().received(refusing);
@@ -339,9 +338,7 @@ describe("redeliver", () => {
     const url = sink().urlOf({ status: 200 });
     const again = await send("POST", `${family}/operations/${operationId}/redeliver`, { sink: url });
     const { operationId: newId } = redeliverOperation.responses[202].parse(again.body);
-    await expect
-      .poll(() => operationOf(newId), patiently)
-      .toMatchObject({ state: "DELIVERED", intervals: 4 });
+    await expect.poll(() => operationOf(newId)).toMatchObject({ state: "DELIVERED", intervals: 4 });
     expect(JSON.parse(sink().received(url)[0]?.body ?? "")).toMatchObject({ status: "SUPPORTED_AREA" });
   });
 

@@ -103,22 +103,18 @@ test("every cell of the suppressed area is LOW_DENSITY in each hour of a week", 
 test("a delivery to the accepting sink ends as DELIVERED", async () => {
   const { read } = await operationWith(`${sharedService.url}${acceptingSinkPath}`);
   await expect
-    .poll(read, { timeout: 30_000 })
+    .poll(read)
     .toMatchObject({ state: "DELIVERED", attempts: 1, lastAttempt: { httpStatus: 204 } });
 });
 
 test("a delivery to the refusing sink ends as REFUSED", async () => {
   const { read } = await operationWith(`${sharedService.url}${refusingSinkPath}`);
-  await expect
-    .poll(read, { timeout: 30_000 })
-    .toMatchObject({ state: "REFUSED", attempts: 1, lastAttempt: { httpStatus: 404 } });
+  await expect.poll(read).toMatchObject({ state: "REFUSED", attempts: 1, lastAttempt: { httpStatus: 404 } });
 });
 
 test("a delivery to the unreachable sink fails and stays pending", async () => {
   const { path, read } = await operationWith(unreachableSink);
-  await expect
-    .poll(read, { timeout: 30_000 })
-    .toMatchObject({ state: "PENDING", lastAttempt: { outcome: "FAILED" } });
+  await expect.poll(read).toMatchObject({ state: "PENDING", lastAttempt: { outcome: "FAILED" } });
   expect(await call(path, { method: "DELETE", token })).toMatchObject({ status: 200 });
 });
 

@@ -5,7 +5,7 @@ import { runModel } from "./model.ts";
 const count = runs(400, 40, 10_000);
 
 test("deliveries keep their guarantees when anything is killed, lost, duplicated or late", {
-  timeout: runs(300_000, 300_000, 3_600_000),
+  timeout: 3_600_000,
 }, async () => {
   const broken: string[] = [];
   const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0, redelivered: 0 };

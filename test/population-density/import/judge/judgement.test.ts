@@ -75,7 +75,7 @@ test("each code has a file that causes it, and one that just does not", async ()
     expect([code, causing.includes(code), not.includes(code)]).toEqual([code, true, false]);
   }
   expect(await items()).toEqual(before);
-}, 60_000);
+});
 
 describe("a critical finding", () => {
   test("refuses an import in a sentence with its hours, numbers and weeks, and writes nothing; with --accept, the day is stored and its quality shows the finding", async () => {

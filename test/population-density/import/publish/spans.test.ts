@@ -60,7 +60,7 @@ test("an import that failed at any write publishes the same when it is repeated"
     for (const store of imports.slice(correction)) await store();
     expect(await published(tile)).toEqual(wanted);
   }
-}, 300_000);
+});
 
 /**
  * How many calls write an import's tiles.
