@@ -40,7 +40,10 @@ const tileCount = 51;
 const cellsOfTile = 32;
 
 const hour = 3_600_000;
-const midnight = (Math.floor(Date.now() / (24 * hour)) + 2) * 24 * hour;
+const week = new TypicalWeek({ timeZone: "Europe/Paris", holidays: [] });
+const dayInUtc = (Math.floor(Date.now() / (24 * hour)) + 2) * 24 * hour;
+/** Where a typical day of the demo city ends: in summer an hour before the day in UTC does. */
+const midnight = dayInUtc - week.hourOf(dayInUtc / hour).ofDay * hour;
 
 /** Requests of an operation, at most. */
 const mostOfOperation = 3;
@@ -112,7 +115,6 @@ async function demoClientsForm(): Promise<string> {
 
 async function store(tile: string): Promise<void> {
   const { tableName, database: client } = service;
-  const week = new TypicalWeek({ timeZone: "Europe/Paris", holidays: [] });
   const items: Record<string, AttributeValue>[] = [];
   let next = tile;
   for (let index = 0; index < tileCount; index++) {
