@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { documentedAreas, endpoints } from "../../functions/areas.ts";
 import { demoClientsToken } from "../oauth2/test-client.ts";
@@ -198,18 +198,11 @@ describe.skipIf(chromium === undefined || !isWanted)(
       test("a double click sends a request once", async () => {
         const { page } = loggedIn;
         const send = page.locator("#createWebhookSecret").getByRole("button", { name: "Send", exact: true });
-        let answer = () => Promise.resolve();
-        await page.route(
-          "**/webhook-secrets",
-          (route) => {
-            answer = () => route.continue();
-          },
-          { times: 1 },
-        );
+        const held = Promise.withResolvers<Route>();
+        await page.route("**/webhook-secrets", held.resolve, { times: 1 });
 
         await send.first().dblclick();
-        await page.waitForTimeout(200);
-        await answer();
+        await (await held.promise).continue();
         await page
           .locator("#createWebhookSecret .live")
           .getByText(/^20\d /)
@@ -223,21 +216,14 @@ describe.skipIf(chromium === undefined || !isWanted)(
       test("the reference takes nothing from a response that arrives after a logout, and keeps the next login", async () => {
         const { page } = loggedIn;
         await page.click("#listWebhookSecrets .try summary");
-        let answer = () => Promise.resolve();
-        await page.route(
-          "**/webhook-secrets",
-          (route) => {
-            answer = () => route.fulfill({ status: 401, json: { id: "of-the-last-login" } });
-          },
-          { times: 1 },
-        );
-        const asking = page.waitForRequest("**/webhook-secrets");
+        const held = Promise.withResolvers<Route>();
+        await page.route("**/webhook-secrets", held.resolve, { times: 1 });
         await page.click("#listWebhookSecrets .try button.primary");
-        await asking;
+        const request = await held.promise;
         await page.click("#account button");
         await logInAt(page);
 
-        await answer();
+        await request.fulfill({ status: 401, json: { id: "of-the-last-login" } });
         const response = await sendFrom(page, "listWebhookSecrets");
 
         expect(response.status()).toBe(200);
