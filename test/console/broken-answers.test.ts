@@ -7,6 +7,7 @@ import {
   type ConsolePage,
   cellsDrawn,
   chromium,
+  hourInAddress,
   isWanted,
   logIn,
   openConsole,
@@ -26,7 +27,7 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
   let map: ConsolePage;
   beforeAll(async () => {
     proxy = await openCuttingProxy(used.service.url);
-    map = await openConsole(used.browser, proxy.url);
+    map = await openConsole(used.browser, `${proxy.url}/#from=${hourInAddress(2)}`);
     await logIn(map.page);
     await cellsDrawn(map.page);
   }, 2 * patience);

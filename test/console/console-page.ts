@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page, Request } from "playwright-c
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../../tools/chromium.ts";
+import { hourFromNow } from "../support/areas.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { isInBrowser, isWhole, sampleOf } from "../support/sample.ts";
 
@@ -109,6 +110,12 @@ export async function openConsole(
   await page.goto(url);
   return { page, problems, requests };
 }
+
+/**
+ * The whole hour that begins so many hours after the current one, as addresses have it. A page that serves many tests
+ * is opened with the second: the period that it offers by itself may begin while they run, and is then refused.
+ */
+export const hourInAddress = (hours: number): string => `${hourFromNow(hours).toISOString().slice(0, 16)}Z`;
 
 /**
  * Expects no error of the browser, and no request to another origin.

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boundsOf } from "../../console/answer/cells.ts";
-import { hourFromNow } from "../support/areas.ts";
 import {
   type AnswerBody,
   type ConsolePage,
@@ -11,6 +10,7 @@ import {
   chromium,
   expectAccessible,
   expectNoProblems,
+  hourInAddress,
   isWanted,
   logIn,
   openConsole,
@@ -46,7 +46,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
   describe("the map", { timeout: 2 * patience }, () => {
     let map: ConsolePage;
     beforeAll(async () => {
-      map = await openConsole(used.browser, used.service.url);
+      map = await openConsole(used.browser, `${used.service.url}/#from=${hourInAddress(2)}`);
       await logIn(map.page);
       await cellsDrawn(map.page);
       await writeStills(map.page);
@@ -133,8 +133,11 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       for (const key of ["Home", "ArrowRight"]) await page.keyboard.press(key);
       await page.waitForSelector('#map[data-hour="1"]');
       await cellsDrawn(page);
+      // In a loop, it plays until it is paused, however late that is.
+      await page.getByRole("button", { name: "Loop" }).click();
       await page.click("#timeline .play");
-      await page.waitForSelector('#map[data-hour="4"]');
+      const hour = async () => Number(await page.getAttribute("#map", "data-hour"));
+      await expect.poll(hour, { timeout: patience }).toBeGreaterThanOrEqual(4);
       await page.click("#timeline .play");
 
       expect(await page.getAttribute("#timeline .play", "aria-label")).toBe("Play the hours");
@@ -337,7 +340,8 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
     test("the map keeps its answer when the next request is cancelled or fails, and mends one that is too large", async () => {
       const { page } = map;
-      const answer = await openAddress(page, "area=4.82,45.74,4.86,45.77&hours=6&precision=5");
+      const address = `area=4.82,45.74,4.86,45.77&from=${hourInAddress(2)}&hours=6&precision=5`;
+      const answer = await openAddress(page, address);
 
       await openForm(page);
       await page.route("**/retrieve", () => undefined, { times: 1 });
@@ -522,9 +526,6 @@ async function openAddress(page: Page, fragment: string) {
   await page.waitForURL(/&hour=/);
   return await cellsDrawn(page);
 }
-
-/** A whole hour, as addresses have it. */
-const hourInAddress = (hours: number) => `${hourFromNow(hours).toISOString().slice(0, 16)}Z`;
 
 /** Opens the card of a cell, and returns to the top of the page. */
 async function chooseDensestCell(page: Page): Promise<void> {
