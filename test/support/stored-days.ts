@@ -20,6 +20,7 @@ import {
   readTileDay,
 } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../functions/population-density/tiles/tile-hour.ts";
+import { dayOf as dateOf, dayMilliseconds } from "../../shared/calendar.ts";
 import { useOwnDensityTables, useTables } from "./database.ts";
 import { isWhole } from "./sample.ts";
 
@@ -135,7 +136,14 @@ export function coverageOf(item: StoredDay | undefined): number[] {
   return Array.from({ length: cellsPerTile }, (_, cell) => cell).filter((cell) => isCovered(coverage, cell));
 }
 
-export const [monday, friday] = ["2026-11-16", "2026-11-20"];
+const today = Math.floor(Date.now() / dayMilliseconds);
+/** A day since 1970-01-01, a Thursday. */
+const lastFriday = today - 1 - ((today - 2) % 7);
+
+/** The date so many days before the last Friday that is over: stored parts of an observed day count for 100 days. */
+export const beforeFriday = (days: number) => dateOf(new Date((lastFriday - days) * dayMilliseconds));
+
+export const [monday, friday] = [beforeFriday(4), beforeFriday(0)];
 
 /** A write of tiles that has not been sent. */
 interface TileWrite {

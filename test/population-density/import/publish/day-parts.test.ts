@@ -7,6 +7,7 @@ import { readDayParts, takeDay } from "../../../../functions/population-density/
 import { observedDay, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import {
+  beforeFriday,
   coarser,
   dayOf,
   everything,
@@ -82,7 +83,7 @@ describe("parts of a day", () => {
     const before = await everything(tile, friday);
     const day = dayOf(friday, tileOf(tile, counts));
     const message = new RegExp(
-      `^2026-11-20: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`,
+      `^${friday}: cell ${tile}0[01] in hour [89] was published .* leave the cell out$`,
     );
     await expect(checkDay(day, observed)).rejects.toThrow(ImportError);
     await expect(storeDay(day, observed)).rejects.toThrow(message);
@@ -93,7 +94,7 @@ describe("parts of a day", () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, first(tile)), observed);
     await expect(storeDay(dayOf(friday, both(tile)), { ...observed, threshold: 20 })).rejects.toThrow(
-      "2026-11-20: was published with DENSITY_K 10, not 20",
+      `${friday}: was published with DENSITY_K 10, not 20`,
     );
     await storeDay(dayOf(friday, second(tile)), { ...observed, threshold: 20 });
     expect(await peopleAt(tile, observedDay(friday), 8, 4)).toBe(200);
@@ -108,7 +109,7 @@ describe("parts of a day", () => {
     };
     const within = `${tile}00`.slice(0, precision - 2);
     await expect(storeDay(finer(within), observed)).rejects.toThrow(
-      `2026-11-20: was published from cells of precision 7, not ${precision}`,
+      `${friday}: was published from cells of precision 7, not ${precision}`,
     );
     const nextTo = `${tile}${precision === 8 ? "z" : "0z"}`;
     await storeDay(finer(nextTo), observed);
@@ -177,7 +178,7 @@ describe("parts of a day", () => {
   });
 
   test("an import waits until the lease of one that was cut short has ended", async () => {
-    const [tile, date] = [freshTile(), "2026-09-18"];
+    const [tile, date] = [freshTile(), beforeFriday(7)];
     const key = observedDay(date);
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());

@@ -11,6 +11,7 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import {
   beforeTileWrites,
   dayOf as countedDay,
+  friday as date,
   tileOf,
   useOwnDensities,
 } from "../../../support/stored-days.ts";
@@ -18,7 +19,6 @@ import {
 useOwnDensities();
 
 const storage: DayStorage = { kind: "observed", precisions: [7], threshold: 10 };
-const date = "2026-11-20";
 const tile = "u05kq";
 
 /** People at eight o'clock, in cells by their index in the tile. */
@@ -58,7 +58,7 @@ test.each([
     });
     try {
       await expect(storeDay(dayOf({ 0: 100, 1: 60 }), storage)).rejects.toThrow(
-        "2026-11-20: another import has started to store it: repeat this one",
+        `${date}: another import has started to store it: repeat this one`,
       );
     } finally {
       spied.mockRestore();
@@ -80,7 +80,7 @@ test("an import fails when it loses the day after its last write", async () => {
     await storeDay(dayOf({ 0: 300 }), storage);
   })();
   await expect(storeDay({ ...day, tiles: stolen }, storage)).rejects.toThrow(
-    "2026-11-20: another import has started to store it: repeat this one",
+    `${date}: another import has started to store it: repeat this one`,
   );
 });
 

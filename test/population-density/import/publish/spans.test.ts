@@ -3,6 +3,7 @@ import { storeDay } from "../../../../functions/population-density/import/publis
 import { useOwnDensityTables } from "../../../support/database.ts";
 import { isWhole } from "../../../support/sample.ts";
 import {
+  beforeFriday,
   beforeTileWrites,
   dayOf,
   everything,
@@ -16,7 +17,7 @@ import {
 
 useOwnDensities();
 
-const lastFriday = "2026-11-13";
+const lastFriday = beforeFriday(7);
 
 /** Imports that meet in every way: parts of a day, some of its hours, corrections, weekdays of both kinds. */
 function importsOf(tile: string): readonly (() => Promise<unknown>)[] {

@@ -10,6 +10,7 @@ import { spanAt, spansOf } from "../../../../functions/population-density/tiles/
 import { observedDay, tileName, typicalDay } from "../../../../functions/population-density/tiles/store.ts";
 import { putDay } from "../../../support/densities.ts";
 import {
+  beforeFriday,
   beforeTileWrites,
   coarser,
   coverageOf,
@@ -59,7 +60,7 @@ describe("an observed day", () => {
     const tile = freshTile();
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed);
     const [item, ...typicalItems] = await everything(tile, friday);
-    expect(item).toHaveProperty("expiresAt", Date.parse("2027-03-01T00:00:00Z") / 1_000);
+    expect(item).toHaveProperty("expiresAt", (Date.parse(friday) + 101 * 86_400_000) / 1_000);
     expect(typicalItems.filter((typicalItem) => typicalItem === undefined)).toEqual([]);
     for (const { expiresAt } of typicalItems.flatMap((found) => found ?? [])) {
       expect(expiresAt).toBeUndefined();
@@ -88,33 +89,31 @@ describe("an observed day", () => {
 
   test("a typical Friday is the mean of the latest four of five, imported in any order", async () => {
     const tile = freshTile();
-    const fridays = ["2026-10-23", "2026-10-30", "2026-11-06", "2026-11-13", "2026-11-20"] as const;
-    const people = {
-      [fridays[0]]: 9_000,
-      [fridays[1]]: 40,
-      [fridays[2]]: 20,
-      [fridays[3]]: 60,
-      [fridays[4]]: 80,
-    };
-    for (const date of [fridays[3], fridays[0], fridays[4], fridays[2], fridays[1]]) {
-      await storeDay(dayOf(date, tileOf(tile, { 8: { 0: people[date] ?? 0 } })), observed);
+    for (const [days, people] of [
+      [7, 60],
+      [28, 9_000],
+      [0, 80],
+      [14, 20],
+      [21, 40],
+    ] as const) {
+      await storeDay(dayOf(beforeFriday(days), tileOf(tile, { 8: { 0: people } })), observed);
     }
 
     // One more than are averaged: without one of them, the others make the same week.
-    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual(fridays.toReversed());
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([0, 7, 14, 21, 28].map(beforeFriday));
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(50);
     expect(await peopleAt(tile, typicalDay(4), 8, 0)).toBeUndefined();
 
-    const again = await storeDay(dayOf(fridays[0], tileOf(tile, { 8: { 0: 9_000 } })), observed);
+    const again = await storeDay(dayOf(beforeFriday(28), tileOf(tile, { 8: { 0: 9_000 } })), observed);
     expect(again.changed).toBe(0);
   });
 
   test("a typical weekday keeps naming days that have expired", async () => {
     const tile = freshTile();
-    const item = { tile: tileName(7, tile), day: typicalDay(5), madeFrom: ["2026-08-07"] };
+    const item = { tile: tileName(7, tile), day: typicalDay(5), madeFrom: [beforeFriday(105)] };
     await putDay(item, Array(24).fill(undefined));
     await storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 70 } })), observed);
-    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([friday, "2026-08-07"]);
+    expect((await stored(tile, typicalDay(5)))?.madeFrom).toEqual([friday, beforeFriday(105)]);
     expect(await peopleAt(tile, typicalDay(5), 8, 0)).toBe(70);
   });
 });
@@ -156,7 +155,7 @@ describe("a typical day", () => {
 describe("what is covered", () => {
   test.each([observed, typical])("the same cells are covered on every weekday: $kind", async (storage) => {
     const tile = freshTile();
-    await storeDay(dayOf("2026-11-18", tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
+    await storeDay(dayOf(beforeFriday(2), tileOf(tile, { 8: { 0: 100, 7: 20 } })), storage);
     await storeDay(dayOf(friday, tileOf(tile, { 9: { 0: 200, 1023: 50 } })), storage);
     const [, ...week] = await everything(tile, friday);
     expect(week.map(coverageOf)).toEqual(Array(7).fill([0, 7, 1_023]));
@@ -184,7 +183,7 @@ describe("a day that cannot be stored", () => {
 
       const found = checked ?? (await checkDay(day, observed));
       await expect(storeCheckedDay(day, observed, found)).rejects.toThrow(
-        `2026-11-20: cell ${tile}00 in hour 8 was published with another number`,
+        `${friday}: cell ${tile}00 in hour 8 was published with another number`,
       );
       expect(await peopleAt(tile, observedDay(friday), 8, 0)).toBe(200);
     },
@@ -202,7 +201,7 @@ describe("a day that cannot be stored", () => {
       new PutItemCommand({ TableName: process.env.TABLE_DENSITIES, Item: marshall(broken) }),
     );
     await expect(storeDay(dayOf(friday, tileOf(tile, { 8: { 0: 100 } })), observed)).rejects.toThrow(
-      `tile 7/${tile} of 2026-11-20`,
+      `tile 7/${tile} of ${friday}`,
     );
   });
 });

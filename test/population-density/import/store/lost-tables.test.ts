@@ -94,7 +94,7 @@ test.each([
   await useOwnTable(densityImports);
 
   await expect(storeCounts(tile, counts, date)).rejects.toThrow(
-    "2026-11-20: densities were published, but their parts are not in the table of density-imports: " +
+    `${friday}: densities were published, but their parts are not in the table of density-imports: ` +
       "without them an import could disclose suppressed counts. Restore that table as docs/recovery.md says",
   );
   expect(await itemsIn(densities)).toEqual(before);
@@ -105,7 +105,7 @@ test("the check of parts names the first day whose parts are lost and counts the
   await storeCounts(freshTile(), city, monday);
   await checkParts();
   await useOwnTable(densityImports);
-  await expect(checkParts()).rejects.toThrow("2026-11-16 and 1 more: densities were published");
+  await expect(checkParts()).rejects.toThrow(`${monday} and 1 more: densities were published`);
 });
 
 test("an import is refused when the parts are those from before the last import of the day", async () => {
@@ -118,5 +118,5 @@ test("an import is refused when the parts are those from before the last import 
   await putAll(densityImports, earlier);
 
   await expect(storeCounts(tile, rest)).rejects.toThrow(ImportError);
-  await expect(checkParts()).rejects.toThrow("2026-11-20: densities were published");
+  await expect(checkParts()).rejects.toThrow(`${friday}: densities were published`);
 });
