@@ -16,7 +16,7 @@ interface Streamed extends z.infer<typeof head> {
 
 /** How a call of a handler differs from one of a caller who reads everything at once. */
 interface InvocationOptions {
-  readonly remainingMilliseconds?: number;
+  readonly getRemainingTimeInMillis?: () => number;
   /** Takes chunks; resolves when the caller has read them. */
   readonly read?: (chunks: readonly Uint8Array[]) => Promise<void>;
   /** Resolves when the caller has read all that is still buffered. */
@@ -27,7 +27,11 @@ interface InvocationOptions {
 export async function callStreamed(
   handler: StreamifyHandler<unknown, void>,
   event: unknown,
-  { remainingMilliseconds = 27_000, read = async () => {}, flush = async () => {} }: InvocationOptions = {},
+  {
+    getRemainingTimeInMillis = () => 27_000,
+    read = async () => {},
+    flush = async () => {},
+  }: InvocationOptions = {},
 ): Promise<Streamed> {
   const written: Uint8Array[] = [];
   const stream = new ResponseStream({
@@ -38,10 +42,7 @@ export async function callStreamed(
     flush,
   });
   // The members that handlers read.
-  const context = {
-    awsRequestId: crypto.randomUUID(),
-    getRemainingTimeInMillis: () => remainingMilliseconds,
-  } as Context;
+  const context = { awsRequestId: crypto.randomUUID(), getRemainingTimeInMillis } as Context;
   const fault = await Promise.resolve(handler(event, stream as never, context)).then(
     () => undefined,
     (error: unknown) => error,

@@ -73,7 +73,7 @@ test("a streamed endpoint answers 504 when the first chunk misses the deadline",
     yield await new Promise<Buffer>(() => {});
   };
   const { statusCode } = await calling(async ({ stream }) => stream(200, waiting()), eventOf(), {
-    remainingMilliseconds: 300,
+    getRemainingTimeInMillis: () => 300,
   });
   expect(statusCode).toBe(504);
 });
