@@ -1,4 +1,10 @@
-import { cellOf, codeAt, gridOf, tileSide } from "../../functions/population-density/cover/geohash.ts";
+import {
+  cellOf,
+  codeAt,
+  geohashAt,
+  gridOf,
+  tileSide,
+} from "../../functions/population-density/cover/geohash.ts";
 import { hoursIn, spansOf } from "../../functions/population-density/tiles/span.ts";
 import { tileName, typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { densities, type NewTileSpan } from "../../functions/population-density/tiles/table.ts";
@@ -20,12 +26,17 @@ export interface Corner {
 /** The precision of the tiles that tests store. */
 export const precision = 7;
 
-const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
+/** The files of a thread count on, though each has modules of its own. */
+const thread = globalThis as typeof globalThis & { tilesGiven?: number };
+thread.tilesGiven ??= Math.floor(1_024 * Math.random());
 
-/** The geohash of a tile at precision 7 that no other test and no demo data uses: in the South Pacific. */
+/**
+ * The geohash of a tile at precision 7 that no other test and no demo data uses: from 45° S on, where each thread has a
+ * row of its own, by the number of its first file.
+ */
 export function freshTile(): string {
-  const letters = crypto.getRandomValues(new Uint8Array(3)).map((byte) => byte & 31);
-  return `2h${Array.from(letters, (letter) => alphabet.charAt(letter)).join("")}`;
+  thread.tilesGiven = ((thread.tilesGiven ?? 0) + 1) % 1_024;
+  return geohashAt(1_024 + 2 * Number(process.env.VITEST_WORKER_ID), 8 * thread.tilesGiven + 4, 5);
 }
 
 /**
