@@ -4,6 +4,7 @@
 import { vi } from "vitest";
 
 const thread = globalThis as typeof globalThis & { initialEnvironment?: Readonly<NodeJS.ProcessEnv> };
+vi.unstubAllEnvs();
 thread.initialEnvironment ??= { ...process.env };
 for (const name of Object.keys(process.env)) {
   if (!(name in thread.initialEnvironment)) delete process.env[name];
