@@ -93,6 +93,8 @@ const placePrecision = 3;
 const hoursPerDay = 24;
 const hoursPerWeek = 7 * hoursPerDay;
 const weekMilliseconds = 7 * dayMilliseconds;
+/** The same for all worlds, also when a day ends during the attack. */
+const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
 
 /** Where the next scenario is: in rows of the Southern Ocean, a process begins somewhere. */
 let [row, column] = [8 + Math.floor(20 * Math.random()), 0];
@@ -211,7 +213,6 @@ async function observe(
     await deleteItem(densities, key, {}, AbortSignal.timeout(callMilliseconds));
   const places = freshPlaces(Math.ceil(worlds.length / hoursPerWeek), Math.min(...precisionsOf(steps)));
   const days = Math.min(7, Math.ceil(worlds.length / hoursPerDay));
-  const lastWeek = Math.floor(Date.now() / dayMilliseconds) * dayMilliseconds - weekMilliseconds;
   // The week to come is answered from typical days: of one observed day they are the same.
   const nextWeek = lastWeek + 2 * weekMilliseconds;
   const asksTypical = steps.some(
