@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";
 import {
   answering,
@@ -19,6 +19,12 @@ import {
 } from "./sink-server.ts";
 
 afterEach(closeSinks);
+
+/** Time limits pass only where a test advances the time. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 describe("the body and the headers", () => {
   test.each([
@@ -98,12 +104,11 @@ describe("the body and the headers", () => {
   });
 
   test("an attempt gives a sink more time for each MiB that it reads", async () => {
-    const { port } = await rawSink((socket) => {
-      let bytes = 0;
-      socket.on("data", (data) => {
-        bytes += data.length;
-        if (bytes > 10 * 1_048_576) setTimeout(() => socket.end("HTTP/1.1 204 Done\r\n\r\n"), 300);
-      });
+    stopTime();
+    const { port } = await httpSink(async (request, response) => {
+      await bytesOf(request);
+      vi.advanceTimersByTime(300);
+      response.writeHead(204).end();
     });
     const limits = { attempt: 200 };
     const tight = await postTo(port, { body: bodyWith(161).body, limits: { ...limits, perMebibyte: 1 } });
@@ -117,10 +122,11 @@ describe("the body and the headers", () => {
   });
 
   test("an attempt does not count the time that the body takes as a stall of the sink", async () => {
+    stopTime();
     const { port } = await httpSink(answering(200));
     async function* slow() {
       yield Buffer.from("a");
-      await pause(300);
+      vi.advanceTimersByTime(300);
       yield Buffer.from("b");
     }
     const ended = await postTo(port, { body: slow(), limits: { stall: 150 } });
@@ -249,13 +255,15 @@ describe("the answer of a sink", () => {
   );
 
   test("an attempt returns an early refusal while it waits for the next chunk of the body", async () => {
+    const refused = Promise.withResolvers<void>();
     const { port } = await rawSink((socket) => {
       socket.once("data", () => socket.end("HTTP/1.1 410 Early\r\ncontent-length: 0\r\n\r\n"));
+      socket.once("close", () => refused.resolve());
     });
     async function* slow() {
-      yield Buffer.from("a");
-      await pause(200);
-      yield Buffer.from("b");
+      yield* [Buffer.from("a"), Buffer.from("b")];
+      await refused.promise;
+      yield Buffer.from("c");
     }
     const ended = await postTo(port, { body: slow(), limits: { answer: 300_000 } });
     expect(ended).toEqual({ outcome: "refused", status: 410, sentWhole: false });
@@ -330,11 +338,14 @@ describe("the last chunk", () => {
 
   test("an attempt never sends the last chunk when the sink answers 503 before beforeLastChunk resolves", async () => {
     const { got, listener } = gathering();
+    const closed = Promise.withResolvers<void>();
     const { port } = await httpSink((request, response) => {
       listener(request, response);
+      request.socket.once("close", () => closed.resolve());
       response.writeHead(503).end();
     });
-    const ended = await postTo(port, { body: bodyWith(2).body, beforeLastChunk: () => pause(300) });
+    const ended = await postTo(port, { body: bodyWith(2).body, beforeLastChunk: () => closed.promise });
+    await closed.promise;
     expect(ended).toEqual({ outcome: "failed", status: 503, sentWhole: false });
     expect(got.ended).toBe(false);
   });
