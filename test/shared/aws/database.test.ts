@@ -206,7 +206,6 @@ describe("a faulty DynamoDB", () => {
   async function facing(answer: RequestListener) {
     const server = await serverOfTest(answer);
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
-    vi.stubEnv("DEADLINE_FACTOR", "1");
     const database = await import("../../../shared/aws/database.ts");
     return { server, database };
   }
@@ -242,7 +241,6 @@ describe("a faulty DynamoDB", () => {
 
   test("a query fails as Unavailable when no server listens", async () => {
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9");
-    vi.stubEnv("DEADLINE_FACTOR", "1");
     const database = await import("../../../shared/aws/database.ts");
 
     const reading = database.queryPartition(rows, "c", signal);

@@ -157,6 +157,8 @@ describe("onFault", () => {
   });
 
   test("an endpoint responds 503 and logs NCS-005 when the rollback hangs", async () => {
+    vi.stubEnv("DEADLINE_FACTOR", "1");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const output = captureOutput();
     const result = await askOpen({}, async ({ onFault }) => {
       onFault(
