@@ -36,22 +36,26 @@ test("sending fails with the name of the variable when the queue has no address"
   expect(String(error)).toContain("QUEUE_DENSITY_JOBS");
 });
 
-/** Receives a message, hides it, and returns for how many seconds SQS was told to. */
-const hide = async (seconds: number) => {
+/** Sends and receives a message; what is returned hides it, and returns for how many seconds SQS was told to. */
+const hiding = async () => {
+  await send();
   const [record] = await received();
-  await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
-  return harness().queues.calls.at(-1)?.parameters.VisibilityTimeout;
+  return async (seconds: number) => {
+    await queues.changeVisibility(queue, record?.receiptHandle ?? "", seconds, signal());
+    return harness().queues.calls.at(-1)?.parameters.VisibilityTimeout;
+  };
 };
 
-test("a worker hides a message for its time and no longer", async () => {
-  await send();
-  await hide(1);
+test("a worker hides a message for as long as it says, or makes it visible at once", async () => {
+  const hide = await hiding();
+  expect(await hide(600)).toBe(600);
   expect(await received()).toEqual([]);
-  await expect.poll(received).toHaveLength(1);
+  expect(await hide(0)).toBe(0);
+  expect(await received()).toHaveLength(1);
 });
 
 test("a worker hides a message for no longer than SQS accepts minutes after the receive", async () => {
-  await send();
+  const hide = await hiding();
   const seconds = await hide(1_000_000);
   expect(seconds).toBeLessThan(43_200 - 300);
   expect(seconds).toBeGreaterThan(41_000);
