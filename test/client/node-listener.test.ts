@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeListener } from "../../client/node-listener.ts";
 import { createReceiver } from "../../client/receiver.ts";
-import { listen } from "../../tools/local/servers/listening-server.ts";
+import { chosenPort, listen } from "../../tools/local/servers/listening-server.ts";
 import { fencesIn } from "../docs/fences.ts";
 
 type Next = (error?: unknown) => void;
@@ -156,10 +156,9 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     for (const linked of ["client", "node_modules"])
       symlinkSync(resolve(linked), join(folder, linked), "junction");
-    const free = await listen(createServer(), 0);
-    await free.close();
-    const { port } = new URL(free.url);
-    writeFileSync(join(folder, name), text.replaceAll("8081", port));
+    const port = await chosenPort(0);
+    const url = `http://127.0.0.1:${port}`;
+    writeFileSync(join(folder, name), text.replaceAll("8081", String(port)));
     const child = spawn(process.execPath, ["--no-warnings", name], {
       cwd: folder,
       env: { ...process.env, SINK_TOKEN: accessToken },
@@ -175,7 +174,7 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
     await expect
       .poll(
         () =>
-          fetch(free.url).then(
+          fetch(url).then(
             () => true,
             () => false,
           ),
@@ -186,8 +185,8 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
     for (const path of paths) {
       // Above the 100 KB and the MiB at which parsers of Express and Fastify refuse.
       const large = { ...delivery(), more: "x".repeat(2 ** 21) };
-      expect(await send(free.url + path, large)).toBe(204);
-      expect(await send(free.url + path, delivery(), true)).toBe(204);
+      expect(await send(url + path, large)).toBe(204);
+      expect(await send(url + path, delivery(), true)).toBe(204);
     }
     child.kill();
     await stopped;

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { vi } from "vitest";
-import { listen } from "../../tools/local/servers/listening-server.ts";
+import { chosenPort } from "../../tools/local/servers/listening-server.ts";
 import { demoLogin } from "../support/demo-login.ts";
 import type { Fence } from "./fences.ts";
 
@@ -80,19 +79,6 @@ export interface SessionResult {
 /** The ports of sinks in documents. */
 const documented = ["8080", "8081"];
 
-/** A port that stays free until it is used: operating systems assign ports of another range to servers. */
-async function freePort(): Promise<string> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    try {
-      await (await listen(createServer(), port)).close();
-      return `${port}`;
-    } catch (error) {
-      if (!(error instanceof Error && error.message.includes("already in use"))) throw error;
-    }
-  }
-}
-
 /** A folder in which the blocks of one document run, against a service and with sinks of its own. */
 export class Workspace {
   readonly folder = mkdtempSync(join(tmpdir(), "network-capabilities-docs-"));
@@ -135,7 +121,9 @@ export class Workspace {
 
   /** Saves what the document says is a file, and starts what it says is a server. */
   async prepare(fences: readonly Fence[]): Promise<void> {
-    for (const port of documented) this.#ports.set(port, await freePort());
+    const ports = new Set<number>();
+    while (ports.size < documented.length) ports.add(await chosenPort(0));
+    for (const [index, port] of [...ports].entries()) this.#ports.set(documented[index] ?? "", `${port}`);
     for (const fence of fences) {
       const name = fence.marks.get("file") ?? fence.marks.get("server");
       if (name === undefined) continue;
