@@ -165,7 +165,8 @@ const onKeptConnections: typeof scripts = [
 const endOf = (update: Promise<unknown>) => update.catch((error: Error) => error.message);
 
 test.each(scripts)("an update ends as its one attempt does when DynamoDB %s", async (_, script, end) => {
-  vi.stubEnv("DEADLINE_FACTOR", "1");
+  // What is answered is answered in time on a busy machine, too.
+  vi.stubEnv("DEADLINE_FACTOR", end === tooLate ? "1" : "50");
   const { client, received } = await clientOf(...script, executed);
 
   expect(await endOf(count(client))).toEqual(end);

@@ -10,17 +10,24 @@ interface Call {
   readonly input: { readonly TableName: string; readonly Key: unknown };
 }
 
+/** Ends the second that the read may take. */
+let limit: AbortController;
+
 beforeEach(() => {
   vi.stubEnv("AWS_REGION", "eu-west-3");
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a secret of nobody");
   vi.stubEnv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001");
   vi.stubEnv("AWS_LAMBDA_LOG_STREAM_NAME", "2026/11/27/[$LATEST]0123456789abcdef");
-  vi.stubEnv("DEADLINE_FACTOR", "1");
+  limit = new AbortController();
+  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => limit.signal);
   // The environment of a function has the tables that it may use.
   for (const name of Object.keys(process.env)) if (name.startsWith("TABLE_")) vi.stubEnv(name, undefined);
 });
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 const missing: RequestListener = (_, response) => response.end("{}");
 
@@ -80,10 +87,10 @@ test("a function of a local run reads nothing while it is loaded", async () => {
   expect(await loaded("qos-profiles/get-by-name", loadQosProfile)).toEqual([]);
 });
 
-test.each<[string, RequestListener]>([
-  ["is not answered", () => {}],
-  ["is refused", (_, response) => response.writeHead(400).end('{"__type":"AccessDeniedException"}')],
-  ["is reset", (request) => void request.socket.resetAndDestroy()],
-])("a function is loaded when its read %s", async (_, answer) => {
-  expect(await loaded("qos-profiles/get-by-name", loadQosProfile, answer)).not.toEqual([]);
+test.each<[string, number, RequestListener]>([
+  ["is not answered in time", 1, () => limit.abort()],
+  ["is refused", 1, (_, response) => response.writeHead(400).end('{"__type":"AccessDeniedException"}')],
+  ["is reset each time", 3, (request) => void request.socket.resetAndDestroy()],
+])("a function is loaded when its read %s, after %i calls", async (_, calls, answer) => {
+  expect(await loaded("qos-profiles/get-by-name", loadQosProfile, answer)).toHaveLength(calls);
 });
