@@ -26,6 +26,8 @@ export default defineConfig(({ mode }) => ({
     // One more than there are processors, because tests wait as well: for queues, time-outs and programs. With more,
     // a run takes as long, and functions under test exceed their time.
     maxWorkers: availableParallelism() + 1,
+    // Concurrent tests of a file wait, and all of them at once: `test/shared/http/runtime-client.test.ts`.
+    maxConcurrency: 10,
     // In Vitest's order, three threads would wait for the shared service.
     sequence: { sequencer: WithoutServiceFirst },
     // Threads that help to collect garbage cost 5 % of the processor time more than they save. With more room for new
@@ -36,7 +38,7 @@ export default defineConfig(({ mode }) => ({
     // Limits for what hangs: no test comes near them on a machine that is eight times as slow. A long test that runs
     // whole computes up to 70 times as much as its sample.
     expect: { poll: { timeout: 100_000 } },
-    testTimeout: mode === "all" || mode === "long" ? 1_200_000 : 300_000,
+    testTimeout: mode === "long" ? 3_600_000 : mode === "all" ? 1_200_000 : 300_000,
     hookTimeout: 300_000,
     env: {
       // `--mode all` runs long tests whole, `--mode browser` only the browser's too: `test/support/sample.ts`.

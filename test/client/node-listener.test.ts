@@ -178,7 +178,7 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
             () => true,
             () => false,
           ),
-        { timeout: 60_000 },
+        { timeout: 100_000 },
       )
       .toBe(true);
 

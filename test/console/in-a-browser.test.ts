@@ -139,6 +139,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       const hour = async () => Number(await page.getAttribute("#map", "data-hour"));
       await expect.poll(hour, { timeout: patience }).toBeGreaterThanOrEqual(4);
       await page.click("#timeline .play");
+      await page.getByRole("button", { name: "Loop" }).click();
 
       expect(await page.getAttribute("#timeline .play", "aria-label")).toBe("Play the hours");
       expectNoProblems(map);

@@ -218,7 +218,7 @@ describe.each([...blocksOf].filter(([, { length }]) => length > 0))("the blocks 
             differenceOf(workspace.textOf(shown), workspace.outputOf(server)),
             placeOf(shown),
           ).toBeUndefined(),
-        { timeout: 15_000, interval: 100 },
+        { timeout: 100_000, interval: 100 },
       );
     }
   }

@@ -140,7 +140,7 @@ export class Workspace {
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       server.output += text;
     });
-    await vi.waitFor(() => reach(Number(this.#ports.get("8080"))), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(() => reach(Number(this.#ports.get("8080"))), { timeout: 100_000, interval: 50 });
   }
 
   /** What a server has written so far. */

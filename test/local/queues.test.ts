@@ -68,7 +68,7 @@ async function left(client: SQSClient, QueueUrl: string) {
 
 const nothing = { visible: "0", hidden: "0" };
 const eventually = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 60_000, interval: 20 });
+  vi.waitFor(check, { timeout: 100_000, interval: 20 });
 
 describe("a queue of the template", () => {
   let service: StartedSample;

@@ -62,7 +62,7 @@ test("the local service runs the schedules of its template with the event that E
   const service = await startSample({ assembly: assembly.directory });
   onTestFinished(() => service.close());
   await vi.advanceTimersByTimeAsync(5 * minute);
-  await vi.waitFor(() => expect(service.logs.join("")).toContain("Scheduled Event"), { timeout: 25_000 });
+  await expect.poll(() => service.logs.join("")).toContain("Scheduled Event");
   const event = JSON.parse(service.logs.find((line) => line.includes("Scheduled Event")) ?? "");
   expect(event).toMatchObject({
     source: "aws.events",

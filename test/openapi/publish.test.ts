@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import onDisk from "../../docs/openapi.json" with { type: "json" };
 import { areas, documentedAreas } from "../../functions/areas.ts";
@@ -27,7 +27,6 @@ const proxyEvent = z.looseObject({
 });
 
 beforeAll(() => vi.stubEnv("TOKEN_ENDPOINT", "off"));
-afterAll(() => vi.unstubAllEnvs());
 
 /** The document that an event brings, from a stage without any setting. */
 async function documentFor(event: unknown) {

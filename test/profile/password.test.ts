@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { hashPassword, isOutdated, passwordMatches } from "../../functions/profile/password.ts";
 import { isWhole } from "../support/sample.ts";
 
@@ -16,9 +16,6 @@ const cheap = ["11", "http://127.0.0.1:8000"] as const;
 const hashWith = (parameters: string) => `$sha256-scrypt$${parameters}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 beforeEach(() => stubHashing(undefined, undefined));
-afterAll(() => {
-  vi.unstubAllEnvs();
-});
 
 test("a login accepts the password of a hash and no other", async () => {
   stubHashing(...cheap);

@@ -38,10 +38,7 @@ beforeAll(async () => {
   for (const [name, value] of Object.entries(shell)) vi.stubEnv(name, value);
   vi.stubEnv("AWS_ENDPOINT_URL_LAMBDA", server.url);
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await server.close();
-});
+afterAll(() => server.close());
 beforeEach(() => {
   answers = {};
   invoked = [];

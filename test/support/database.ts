@@ -13,7 +13,8 @@ export function useTables(): void {
   Object.assign(process.env, sharedService.tableNames, {
     AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint,
     ...uncached,
-    // A request whose count takes 0.2 s is served uncounted: here no count is too late for a busy machine.
+    // A request whose count takes 0.2 s is served uncounted: here no count is too late for a busy machine. A test that
+    // waits for a time limit sets the factor itself.
     DEADLINE_FACTOR: "50",
     AWS_REGION: "eu-west-1",
     AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? "local",

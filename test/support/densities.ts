@@ -32,7 +32,7 @@ thread.tilesGiven ??= Math.floor(1_024 * Math.random());
 
 /**
  * The geohash of a tile at precision 7 that no other test and no demo data uses: from 45° S on, where each thread has a
- * row of its own, by the number of its first file.
+ * row of its own: Vitest numbers files, and `same-environment.ts` keeps for a thread the number of its first.
  */
 export function freshTile(): string {
   thread.tilesGiven = ((thread.tilesGiven ?? 0) + 1) % 1_024;

@@ -1,5 +1,5 @@
 import { BatchExecuteStatementCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
+import { beforeAll, beforeEach, expect, vi } from "vitest";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import type { DayStorage } from "../../functions/population-density/import/publish/day-storage.ts";
@@ -31,9 +31,6 @@ export function useOwnDensities(): void {
   });
   beforeEach(async () => {
     await useOwnDensityTables();
-  });
-  afterAll(() => {
-    vi.unstubAllEnvs();
   });
 }
 
@@ -137,7 +134,7 @@ export function coverageOf(item: StoredDay | undefined): number[] {
 }
 
 const today = Math.floor(Date.now() / dayMilliseconds);
-/** A day since 1970-01-01, a Thursday. */
+/** The last Friday that is over, in days since 1970-01-01, which was a Thursday. */
 const lastFriday = today - 1 - ((today - 2) % 7);
 
 /** The date so many days before the last Friday that is over: stored parts of an observed day count for 100 days. */

@@ -19,9 +19,9 @@ export function useWorker() {
   });
   const deliver: Handler = (event, context) => handler(event, context);
   /** What happened to a message: acknowledged, hidden for so many seconds, or kept unchanged. */
-  const delivered = async (message: Awaited<ReturnType<Harness["receive"]>>, milliseconds?: number) => {
+  const delivered = async (message: Awaited<ReturnType<Harness["receive"]>>) => {
     const before = harness().hidden(message).length;
-    const failures = await run(deliver, message, milliseconds);
+    const failures = await run(deliver, message);
     const hidden = harness().hidden(message).slice(before);
     if (failures.length === 0) {
       expect(hidden).toEqual([]);

@@ -53,7 +53,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  vi.unstubAllEnvs();
   await stepFunctions.close();
   await bucket.close();
 });

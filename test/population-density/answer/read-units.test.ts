@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answerTo } from "../../../functions/population-density/answer/answer-to.ts";
 import { storeDay } from "../../../functions/population-density/import/publish/store-days.ts";
 import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
@@ -19,10 +19,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await useOwnDensityTables();
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await counting.close();
-});
+afterAll(() => counting.close());
 
 /** 2026-11-20 is a Friday. */
 const [friday, saturday, now] = ["2026-11-20", "2026-11-21", new Date("2026-11-22T12:30:00Z")];

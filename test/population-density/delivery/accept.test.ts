@@ -1,9 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type * as Accept from "../../../functions/population-density/delivery/accept.ts";
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
 import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
+import { busyMachine } from "../../support/busy-machine.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { useHarness } from "../../support/use-harness.ts";
@@ -33,7 +34,7 @@ function someOrder(changes: Partial<Order> = {}): Order {
   };
 }
 
-const accept = async (job: Job, { limit = 20, signal = AbortSignal.timeout(5_000), ports = {} } = {}) =>
+const accept = async (job: Job, { limit = 20, signal = AbortSignal.timeout(60_000), ports = {} } = {}) =>
   await modules.acceptJob(job, limit, { ...(await deliveryPorts()), ...ports }, signal);
 
 /** The jobs that messages were sent for, as far as they can be received. */
@@ -84,6 +85,7 @@ describe("a job that is accepted", () => {
   test("a job is accepted when its request times out while the message is sent", async () => {
     const job = newJob(someOrder());
     const request = new AbortController();
+    vi.stubEnv("DEADLINE_FACTOR", busyMachine.DEADLINE_FACTOR);
     harness().queues.inject(() => {
       request.abort();
       return "hang";

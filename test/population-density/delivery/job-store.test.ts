@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { densityCallers } from "../../../functions/population-density/callers/tables.ts";
 import {
   type Job,
@@ -25,7 +25,6 @@ beforeAll(async () => {
   useTables();
   await useOwnJobs();
 });
-afterAll(() => vi.unstubAllEnvs());
 
 const leaseAt = (now: number) => ({ id: "lease-1", mode: "answer", now, until: now + minute }) as const;
 const givenUp = { mode: "failure", failureCause: "time over" } as const;

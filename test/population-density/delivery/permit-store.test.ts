@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Permit, shortened } from "../../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../../functions/population-density/delivery/permit-store.ts";
@@ -19,7 +19,6 @@ beforeAll(async () => {
   // The service's workers remove permits that have expired, and wait for free ones.
   await useOwnTable(densityPermits);
 });
-afterAll(() => vi.unstubAllEnvs());
 
 function permit(index: number): Permit {
   return {

@@ -93,4 +93,5 @@ test.each<[string, number, RequestListener]>([
   ["is reset each time", 3, (request) => void request.socket.resetAndDestroy()],
 ])("a function is loaded when its read %s, after %i calls", async (_, calls, answer) => {
   expect(await loaded("qos-profiles/get-by-name", loadQosProfile, answer)).toHaveLength(calls);
+  expect(AbortSignal.timeout).toHaveBeenCalledWith(1_000);
 });

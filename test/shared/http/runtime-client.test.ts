@@ -168,7 +168,7 @@ test("the density function on AWS's runtime client answers whole, as JSON and co
   );
 });
 
-// Each waits for the 20 s of a body: with less time, a busy machine would send no first byte.
+// Each waits until the function's 20 s for a body are over: with less, a busy machine would send no first byte.
 // JSON fills the buffers of a socket, a small compressed answer fits into them.
 const json = Object.entries(badReaders).map(
   ([how, read]) => ["JSON", how, { read, hours: 24, headers: {} }] as const,

@@ -138,13 +138,13 @@ describe("onFault", () => {
   }
 
   test.each([
-    [500, () => Promise.reject(new TypeError("broken"))],
-    [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError"))],
-    [504, () => new Promise<never>(() => {})],
+    [500, () => Promise.reject(new TypeError("broken")), 10_000],
+    [503, () => Promise.reject(new Unavailable("DynamoDB", "TimeoutError")), 10_000],
+    [504, () => new Promise<never>(() => {}), 600],
   ])(
     "an endpoint runs the rollback before it responds %i, with a time-out of its own",
-    async (status, end) => {
-      expect(await undoneBy(end, 600)).toEqual({ status, undone: [false] });
+    async (status, end, milliseconds) => {
+      expect(await undoneBy(end, milliseconds)).toEqual({ status, undone: [false] });
     },
   );
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
-import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
 import { hashed } from "../../../shared/hash.ts";
@@ -55,9 +55,6 @@ const counted = (client: string) => getItem(withSchema(quotas, counters), { call
 beforeEach(() => {
   useTables();
   limits({});
-});
-afterAll(() => {
-  vi.unstubAllEnvs();
 });
 
 test.each([

@@ -79,7 +79,7 @@ const faults: readonly (Fault & { readonly found: number; readonly isRefused: bo
 ];
 
 // To count the days of the cities takes half a minute of processor time.
-describe.runIf(isLong)("the default thresholds", { timeout: 900_000 }, () => {
+describe.runIf(isLong)("the default thresholds", () => {
   test("refuse none of 84 good days, and warn of at most one in nine of a noisy network", () => {
     const good = cities().flatMap(({ days }) => judgedOf(days));
     const noisy = seeds.flatMap((seed) => judgedOf(daysOf(new JudgedCity(seed, 2))));

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
 import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
 import { withSortedRows } from "../../../../functions/population-density/import/sort/sorted-days.ts";
@@ -17,7 +17,6 @@ import { runs } from "../../../support/sample.ts";
 
 const folder = useOwnFolder();
 beforeAll(() => void vi.stubEnv("TMPDIR", folder.path));
-afterAll(() => vi.unstubAllEnvs());
 
 afterEach(async () => {
   expect(await readdir(folder.path), "temporary files are left").toEqual([]);
