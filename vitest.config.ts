@@ -35,8 +35,8 @@ export default defineConfig(({ mode }) => ({
     execArgv: ["--single-threaded-gc", "--min-semi-space-size=16", "--max-semi-space-size=32"],
     // What a file is compiled to is kept by its content: later runs compile it no more.
     experimental: { fsModuleCache: true },
-    // Limits for what hangs: no test comes near them on a machine that is eight times as slow. A long test that runs
-    // whole computes up to 70 times as much as its sample.
+    // For what hangs, far above what tests need on a busy machine. A long test that runs whole computes up to 70 times as
+    // much as its sample.
     expect: { poll: { timeout: 100_000 } },
     testTimeout: mode === "long" ? 3_600_000 : mode === "all" ? 1_200_000 : 300_000,
     hookTimeout: 300_000,

@@ -172,13 +172,11 @@ test.each(programs.map(({ name, text }) => [name, text] as const))(
     });
     const paths = name === "receiver-express.mjs" ? ["/deliveries", "/parsed"] : ["/deliveries"];
     await expect
-      .poll(
-        () =>
-          fetch(url).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 100_000 },
+      .poll(() =>
+        fetch(url).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
 

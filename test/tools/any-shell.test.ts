@@ -43,7 +43,7 @@ test("ncs import and ncs list work on an npm start in a shell with an unknown pr
   expect(await run(...ncs, "list", "qos-profiles", ...local)).toContain("QOS_");
 });
 
-test("a test file that stores and reads items passes in a shell with an unknown profile, FIPS and another endpoint", async () => {
+test("vitest passes a test file that uses DynamoDB in a shell that names an unknown AWS profile, FIPS and another endpoint", async () => {
   const output = await run("node_modules/vitest/vitest.mjs", "run", "test/number-recycling/check.test.ts");
   expect(output).toMatch(/Test Files .*1 passed/);
 });

@@ -25,7 +25,7 @@ test("npm run invoke moves the period of an event by the whole hours since it wa
   expect(replayedAt(eventWith(body), now)).toEqual(eventWith(moved));
 });
 
-test("npm run invoke, 48 minutes past the hour of an event, moves its period one hour further and its accessTokenExpiresUtc not", () => {
+test("npm run invoke moves startTime by 101 hours and accessTokenExpiresUtc by 100 when an event was recorded 100 hours and 48 minutes ago", () => {
   const late = new Date(receivedAt + 100.8 * 3_600_000);
   const body = '{"startTime":"2026-11-21T11:25:00Z","accessTokenExpiresUtc":"2026-11-21T11:25:00Z"}';
   const moved = '{"startTime":"2026-11-25T16:25:00.000Z","accessTokenExpiresUtc":"2026-11-25T15:25:00.000Z"}';

@@ -57,7 +57,7 @@ async function listed(): Promise<string[]> {
 
 const messageOf = ({ operationId }: { readonly operationId: string }) => ({ version: 1, operationId });
 
-test("ncs jobs list shows all of 14 parked messages, though SQS gives ten a call, each with its job's state and the time, again and again", async () => {
+test("ncs jobs list, run twice, shows all 14 parked messages both times, of which SQS returns ten a call, with the state of each job and when it was parked", async () => {
   const before = Date.now();
   const pending = await Promise.all(Array.from({ length: 8 }, () => parkedJob()));
   const ended = (["delivered", "refused", "failed"] as const).map((state) => parkedJob({ state }));

@@ -102,7 +102,7 @@ function deliveries(): ReadonlyMap<string, number> {
   return counts;
 }
 
-test("npm start --around PLACE --keep, started again after kill -9, has the same place, tokens and imported data and delivers every accepted request; started with another place, it exits with 1", async () => {
+test("npm start --keep after kill -9 has the place of --around, tokens and imported data, and delivers each accepted request once; with another place it exits with 1", async () => {
   // In the west and the south: it begins with a hyphen.
   const first = await start("10,20,40,80,160", undefined, "--around", "-70.94,-53.18,-70.88,-53.14");
   const token = await tokenOf(first, demoLogin);

@@ -52,7 +52,7 @@ const polygonRuns = runs(8_000, 300);
 const largePolygonRuns = runs(3_000, 100);
 
 describe("the cover of a polygon", () => {
-  test("the cover of a random polygon has exactly the cells of rational arithmetic, each once", () => {
+  test("covering a random polygon finds the same cells as exact rational arithmetic, each once", () => {
     let polygons = 0;
     const precisions = new Set<number>();
     fc.assert(
@@ -68,7 +68,7 @@ describe("the cover of a polygon", () => {
     expect(precisions.size).toBe(12);
   });
 
-  test("the cover of a random polygon of many cells has exactly the cells of rational arithmetic", () => {
+  test("covering a random polygon whose box has up to 1,500 cells finds the same cells as exact rational arithmetic", () => {
     fc.assert(
       fc.property(largeRingsInGrid, ({ boundary, precision }) => {
         fc.pre(polygonOf(boundary) !== undefined && boxOf(boundary, precision) < 1_500);

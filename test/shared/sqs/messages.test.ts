@@ -46,7 +46,7 @@ const hiding = async () => {
   };
 };
 
-test("a worker hides a message for as long as it says, or makes it visible at once", async () => {
+test("changeVisibility hides a received message for 600 seconds, and with 0 seconds SQS returns it at once", async () => {
   const hide = await hiding();
   expect(await hide(600)).toBe(600);
   expect(await received()).toEqual([]);

@@ -4,7 +4,7 @@ import { runModel } from "./model.ts";
 
 const count = runs(400, 40, 10_000);
 
-test("deliveries keep their guarantees when anything is killed, lost, duplicated or late", async () => {
+test("every accepted job ends with one outcome, and no permit or place is leaked, when workers are killed and calls or messages are lost, repeated or late", async () => {
   const broken: string[] = [];
   const sum = { calls: 0, kills: 0, lostAnswers: 0, lateCalls: 0, redelivered: 0 };
   const outcomes = new Set<string>();
