@@ -1,9 +1,7 @@
 import { Duration, Validations } from "aws-cdk-lib";
-import { AuthorizationType, type Method } from "aws-cdk-lib/aws-apigateway";
+import { AuthorizationType, IdentitySource, type Method } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
-import { endpoints, websites } from "../functions/areas.ts";
-import { type Endpoint, pathsOf, verbsOf } from "../shared/endpoint.ts";
 import { setting } from "../shared/environment.ts";
 import { functionIntegration, InvokingRole, ServiceAuthorizer } from "./constructs/api-functions.ts";
 import { CustomDomain } from "./constructs/custom-domain.ts";
@@ -11,19 +9,13 @@ import { Firewall } from "./constructs/firewall.ts";
 import { addOtherVerbs } from "./constructs/other-verbs.ts";
 import { ServiceApi } from "./constructs/service-api.ts";
 import type { FunctionId } from "./functions.ts";
+import { authorizer, methodsOf, otherVerbsOf, scopes } from "./gateway.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
-import { servedEndpoints } from "./served.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
 import { stageThrottling } from "./throttling.ts";
 import { configuration } from "./variables.ts";
-
-/** A policy is kept per token for this long; functions check the token's expiry themselves. */
-const authorizerCache = Duration.minutes(5);
-
-/** Tokens of another form are refused by API Gateway without running the authorizer. */
-const bearerToken = "^[Bb][Ee][Aa][Rr][Ee][Rr] +[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$";
 
 interface ApiProps {
   readonly settings: Settings;
@@ -61,62 +53,39 @@ export function addApi(scope: Construct, { settings, traits, invokedOf }: ApiPro
         "on logins protect the API.",
     });
   }
-  const served = servedEndpoints(settings);
-  const invoked = new Set(["authorizer/authorize", ...[...served, ...websites].map(({ id }) => id)] as const);
+  const methods = methodsOf(settings);
+  const invoked = new Set([authorizer.functionId, ...methods.map(({ functionId }) => functionId)]);
   const role = new InvokingRole(api, "InvokesFunctions", [...invoked].map(invokedOf));
   const authorizers = new Map(
-    scopesOf(endpoints).map((needed) => [
+    scopes.map((needed) => [
       needed,
       new ServiceAuthorizer(scope, `Authorizer ${needed}`, {
-        handler: invokedOf("authorizer/authorize"),
+        handler: invokedOf(authorizer.functionId),
         assumeRole: role,
-        resultsCacheTtl: authorizerCache,
-        validationRegex: bearerToken,
+        identitySource: IdentitySource.header(authorizer.header),
+        resultsCacheTtl: Duration.seconds(authorizer.cacheSeconds),
+        validationRegex: authorizer.expression,
       }),
     ]),
   );
-  for (const endpoint of served) {
-    const integration = functionIntegration(invokedOf(endpoint.id), role, {
-      streamed: "streamed" in endpoint,
-    });
-    const authorizer = endpoint.scope === null ? undefined : authorizers.get(endpoint.scope);
-    const authorization =
-      authorizer === undefined
-        ? { authorizationType: AuthorizationType.NONE }
-        : { authorizationType: AuthorizationType.CUSTOM, authorizer };
-    for (const path of pathsOf(endpoint)) {
-      const resource = api.root.resourceForPath(path);
-      for (const verb of verbsOf(endpoint)) {
-        const method = resource.addMethod(verb, integration, authorization);
-        acknowledgeAuthorization(method, (endpoint as Endpoint).publicBecause);
-      }
-    }
+  for (const { path, verb, functionId, scope: needed, streamed, publicBecause } of methods) {
+    const integration = functionIntegration(invokedOf(functionId), role, { streamed });
+    const chosen = needed === null ? undefined : authorizers.get(needed);
+    const method = api.root
+      .resourceForPath(path)
+      .addMethod(
+        verb,
+        integration,
+        chosen === undefined
+          ? { authorizationType: AuthorizationType.NONE }
+          : { authorizationType: AuthorizationType.CUSTOM, authorizer: chosen },
+      );
+    acknowledgeAuthorization(method, publicBecause);
   }
-  for (const { id, paths, publicBecause } of websites) {
-    const integration = functionIntegration(invokedOf(id), role);
-    for (const path of paths) {
-      const method = api.root
-        .resourceForPath(path)
-        .addMethod("GET", integration, { authorizationType: AuthorizationType.NONE });
-      acknowledgeAuthorization(method, publicBecause);
-    }
-  }
-  for (const [path, answering] of endpointsByPath(served)) {
-    addOtherVerbs(api.root.resourceForPath(path), answering, corsOrigins);
+  for (const others of otherVerbsOf(settings)) {
+    addOtherVerbs(api.root.resourceForPath(others.path), others, corsOrigins);
   }
   return api;
-}
-
-function endpointsByPath(declared: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {
-  const byPath = new Map<string, readonly Endpoint[]>();
-  for (const endpoint of declared) {
-    for (const path of pathsOf(endpoint)) byPath.set(path, [...(byPath.get(path) ?? []), endpoint]);
-  }
-  return byPath;
-}
-
-function scopesOf(declared: readonly Endpoint[]): readonly string[] {
-  return [...new Set(declared.flatMap(({ scope }) => scope ?? []))];
 }
 
 function acknowledgeAuthorization(method: Method, publicBecause: string | undefined): void {

@@ -65,15 +65,18 @@ export interface FunctionRecord {
   readonly variables?: readonly VariableName[];
   /** The interval of its schedule, if it has one. */
   readonly everyMinutes?: number;
-  /** The service default unless given. */
+  /** `functionDefaults` unless given. */
   readonly timeoutSeconds?: number;
-  /** The service default unless given. */
+  /** `functionDefaults` unless given. */
   readonly memoryMegabytes?: number;
   /** Size of the disk at /tmp; the service default unless given. */
   readonly diskMegabytes?: number;
   /** What people lose while it fails, for its alarms. The default for an endpoint: its callers get 5xx. */
   readonly impact?: string;
 }
+
+/** What a function has unless its record says otherwise. */
+export const functionDefaults = { timeoutSeconds: 10, memoryMegabytes: 512 } as const;
 
 type InternalFunctionRecord = FunctionRecord & Required<Pick<FunctionRecord, "impact">>;
 

@@ -2,23 +2,19 @@ import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
 import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import { endpoints, protocolEndpoints, tables } from "../functions/areas.ts";
-import { metricNamespaceVariable } from "../shared/environment.ts";
-import { type QueueName, queueVariable } from "../shared/sqs/queues.ts";
-import { tableVariable } from "../shared/table.ts";
+import { tables } from "../functions/areas.ts";
+import type { QueueName } from "../shared/sqs/queues.ts";
 import { constructIdOf } from "./bundles.ts";
 import { ServiceFunction } from "./constructs/service-function.ts";
 import type { SecretReference } from "./constructs/signing-key.ts";
 import type { Data } from "./data.ts";
 import { checkEnvironmentSize } from "./environment-size.ts";
+import { functionVariables } from "./function-variables.ts";
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { metricNamespaceOf } from "./metrics.ts";
-import { originsPattern } from "./origins.ts";
-import { routesByScope } from "./routes-by-scope.ts";
 import { samLocalEnvironment } from "./sam-local.ts";
 import type { Settings } from "./settings.ts";
 import type { StageTraits } from "./stage.ts";
-import { configuration, type VariableName } from "./variables.ts";
 
 interface FunctionContext {
   /** The folder with the bundles. */
@@ -53,36 +49,17 @@ export function addFunction(scope: Construct, id: FunctionId, context: FunctionC
 function environmentOf(
   scope: Construct,
   id: FunctionId,
-  { data, signingKey, settings, traits }: FunctionContext,
-) {
-  const { tables: granted = {}, queues: used = {}, variables = [] } = functionRecords[id];
-  const valueFor = (name: VariableName): string => {
-    if (name === "SIGNING_KEY_SECRET_ARN") return signingKey.secretArn;
-    if (name === "SANDBOX") return traits.sandbox ? "on" : "";
-    if (name === "MAX_WORKERS") return String(settings.maxWorkers);
-    if (name === "CORS_ORIGINS") return originsPattern(settings.corsOrigins);
-    if (name === "ROUTES_BY_SCOPE") return JSON.stringify(routesByScope(endpoints));
-    return settings.configuration[name] ?? configuration[name].default;
-  };
-  const endpointVariables: readonly VariableName[] = [...endpoints, ...protocolEndpoints].some(
-    (endpoint) => endpoint.id === id,
-  )
-    ? ["CORS_ORIGINS"]
-    : [];
-  const named = tables.filter(({ name }) => granted[name] !== undefined);
-  const queueNames = Object.keys(used) as QueueName[];
+  { data, signingKey, settings }: FunctionContext,
+): Record<string, string> {
   return {
     ...(settings.samLocal ? samLocalEnvironment : {}),
     ...restarted(settings),
-    LOG_LEVEL: valueFor("LOG_LEVEL"),
-    [metricNamespaceVariable]: metricNamespaceOf(scope),
-    ...Object.fromEntries(named.map((table) => [tableVariable(table), data.tables[table.name].tableName])),
-    ...Object.fromEntries(queueNames.map((name) => [queueVariable(name), data.queues[name].queueUrl])),
-    ...Object.fromEntries(
-      [...variables, ...endpointVariables]
-        .map((name) => [name, valueFor(name)])
-        .filter(([, value]) => value !== ""),
-    ),
+    ...functionVariables(id, settings, {
+      table: (name) => data.tables[name].tableName,
+      queueUrl: (name) => data.queues[name].queueUrl,
+      signingKeySecretArn: signingKey.secretArn,
+      metricNamespace: metricNamespaceOf(scope),
+    }),
   };
 }
 

@@ -4,6 +4,7 @@ import { LambdaFunction as LambdaTarget } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping, type IFunction } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import { batchSize } from "../shared/sqs/queues.ts";
 import { constructIdOf } from "./bundles.ts";
 import type { ServiceFunction } from "./constructs/service-function.ts";
 import type { Data } from "./data.ts";
@@ -30,8 +31,7 @@ export function addTriggers(
     const mapping = new EventSourceMapping(scope, `${constructIdOf(id)}Messages`, {
       target: invoked,
       eventSourceArn: queueArn,
-      // Each invocation handles one message, which may take all of the function's time.
-      batchSize: 1,
+      batchSize,
       reportBatchItemFailures: true,
       maxConcurrency: maxWorkers,
     });

@@ -28,13 +28,13 @@ import {
   tokenAlgorithm,
 } from "../../shared/tokens/token.ts";
 import { TOKEN_LIFETIME_SECONDS } from "../../shared/variables/token-lifetime-seconds.ts";
+import { rotationSteps } from "./rotation.ts";
 
-/** https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html */
 const rotationEvent = z.object({
   SecretId: z.string(),
   ClientRequestToken: z.string(),
   /** `probe` is the step of a check of a release (`functions/releases/probe.ts`), which rotates nothing. */
-  Step: z.enum(["createSecret", "setSecret", "testSecret", "finishSecret", "probe"]),
+  Step: z.enum([...rotationSteps, "probe"]),
 });
 
 interface Rotation {

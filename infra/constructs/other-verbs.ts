@@ -7,42 +7,18 @@ import {
   MockIntegration,
   PassthroughBehavior,
 } from "aws-cdk-lib/aws-apigateway";
-import { type Endpoint, verbsOf } from "../../shared/endpoint.ts";
 import { errors } from "../../shared/errors.ts";
 import { correlatorHeader, requestIdHeader } from "../../shared/http/correlator.ts";
-import { exposedHeaders } from "../../shared/http/cors.ts";
+import { ignoredTypes, type OtherVerbs, pageHeadersOf, refusalOf, validCorrelator } from "../gateway.ts";
 import { originsPattern } from "../origins.ts";
-
-/** Seconds for which a browser may keep the answer of a preflight; Chromium keeps none for longer. */
-const preflightSeconds = 7_200;
-
-/** Types of bodies that are ignored. API Gateway refuses those of other types: `UNSUPPORTED_MEDIA_TYPE`. */
-const ignoredTypes = [
-  "application/json",
-  "application/octet-stream",
-  "application/x-www-form-urlencoded",
-  "multipart/form-data",
-  "text/plain",
-];
-
-/** A valid correlator as a regular expression that Java and JavaScript read alike. */
-const validCorrelator = "[a-zA-Z0-9_:;./<>{}-]{1,256}";
 
 /**
  * Answers requests with a verb that the path does not have: 405 with the verbs that it has and, if origins are allowed,
  * preflights of browsers. API Gateway answers by a mock integration; no function runs (docs/decisions/0002).
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
-export function addOtherVerbs(
-  resource: IResource,
-  endpoints: readonly Endpoint[],
-  origins: readonly string[],
-): void {
-  const verbs = endpoints.flatMap(verbsOf).sort();
-  const responses = [
-    refusal(verbs, origins),
-    ...(origins.length === 0 ? [] : [preflight(verbs, headersOf(endpoints), origins)]),
-  ];
+export function addOtherVerbs(resource: IResource, others: OtherVerbs, origins: readonly string[]): void {
+  const responses = [refusal(others, origins), ...(origins.length === 0 ? [] : [preflight(others, origins)])];
   const template =
     origins.length === 0
       ? '{"statusCode": 405}'
@@ -75,49 +51,26 @@ export function addOtherVerbs(
   );
 }
 
-/** The headers that callers send to some endpoints, other than those that every page may send. */
-function headersOf(endpoints: readonly Endpoint[]): readonly string[] {
-  const read = endpoints.flatMap(({ requestHeaders = {} }) => Object.keys(requestHeaders));
-  const names = [
-    "authorization",
-    "content-type",
-    correlatorHeader,
-    ...read.map((name) => name.toLowerCase()),
-  ];
-  return [...new Set(names)].sort();
-}
-
-function refusal(verbs: readonly string[], origins: readonly string[]): IntegrationResponse {
-  const { status } = errors.METHOD_NOT_ALLOWED;
-  const message = `This path takes ${verbs.join(" and ")} only.`;
-  return response(status, verbs, origins, [
+function refusal(others: OtherVerbs, origins: readonly string[]): IntegrationResponse {
+  return response(errors.METHOD_NOT_ALLOWED.status, others, origins, [
     `#set($correlator = $input.params().header.get("${correlatorHeader}"))`,
     `#if($correlator && $correlator.matches("${validCorrelator}"))`,
     `#set($context.responseOverride.header.${correlatorHeader} = $correlator)`,
     "#else",
     `#set($context.responseOverride.header.${correlatorHeader} = $context.requestId)`,
     "#end",
-    ...whereAllowed(origins, { "Access-Control-Expose-Headers": exposedHeaders }),
-    JSON.stringify({ status, code: "METHOD_NOT_ALLOWED", message }),
+    ...whereAllowed(origins, pageHeadersOf(others, false)),
+    refusalOf(others),
   ]);
 }
 
-function preflight(
-  verbs: readonly string[],
-  headers: readonly string[],
-  origins: readonly string[],
-): IntegrationResponse {
-  const permitted = {
-    "Access-Control-Allow-Methods": verbs.join(","),
-    "Access-Control-Allow-Headers": headers.join(","),
-    "Access-Control-Max-Age": String(preflightSeconds),
-  };
-  return response(204, verbs, origins, whereAllowed(origins, permitted));
+function preflight(others: OtherVerbs, origins: readonly string[]): IntegrationResponse {
+  return response(204, others, origins, whereAllowed(origins, pageHeadersOf(others, true)));
 }
 
 function response(
   status: number,
-  verbs: readonly string[],
+  { verbs }: OtherVerbs,
   origins: readonly string[],
   template: readonly string[],
 ): IntegrationResponse {

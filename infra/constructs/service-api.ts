@@ -11,6 +11,7 @@ import {
 } from "aws-cdk-lib/aws-apigateway";
 import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { apiStage, compressedKibibytes } from "../gateway.ts";
 import { gatewayThrottled, metricNamespaceOf } from "../metrics.ts";
 import type { StageTraits, Throttling } from "../stage.ts";
 import type { StageThrottling } from "../throttling.ts";
@@ -81,13 +82,13 @@ export class ServiceApi extends RestApi {
       endpointTypes: [EndpointType.REGIONAL],
       disableExecuteApiEndpoint: !awsHostIsOpen,
       // API Gateway does not compress streamed responses, nor those that a function has compressed.
-      minCompressionSize: Size.kibibytes(4),
+      minCompressionSize: Size.kibibytes(compressedKibibytes),
       // Bodies reach the functions as the bytes that were sent.
       binaryMediaTypes: ["*/*"],
       // A setting of the whole account, which stays after the stack is deleted because other APIs may use it.
       cloudWatchRole: !gatewayMayLog,
       deployOptions: {
-        stageName: "live",
+        stageName: apiStage,
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
         tracingEnabled: traced,

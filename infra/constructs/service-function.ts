@@ -10,6 +10,7 @@ import {
   Tracing,
 } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import { functionDefaults } from "../functions.ts";
 import type { StageTraits } from "../stage.ts";
 import { ServiceLog } from "./service-log.ts";
 import { ServiceRole } from "./service-role.ts";
@@ -43,7 +44,7 @@ export class ServiceFunction extends LambdaFunction {
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const { bundle, description, environment, traits, traced, reservedConcurrency, diskMegabytes } = props;
-    const { timeoutSeconds = 10, memoryMegabytes = 512 } = props;
+    const { timeoutSeconds, memoryMegabytes } = { ...functionDefaults, ...props };
     const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
     const role = new ServiceRole(scope, `${id}Role`, "lambda.amazonaws.com");
     logGroup.grantWrite(role);

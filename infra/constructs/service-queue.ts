@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { retentionDays } from "../../shared/sqs/queues.ts";
 
 interface ServiceQueueProps {
   readonly key: IKey;
@@ -18,7 +19,7 @@ export class ServiceQueue extends Queue {
       encryptionMasterKey: key,
       dataKeyReuse: Duration.hours(1),
       enforceSSL: true,
-      retentionPeriod: Duration.days(14),
+      retentionPeriod: Duration.days(retentionDays),
       visibilityTimeout: Duration.seconds(visibilitySeconds),
       ...(deadLetters === undefined
         ? {}

@@ -3,6 +3,7 @@ import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
+import { rotationDays } from "../../functions/keys/rotation.ts";
 
 /** A secret that the stack makes or refers to. */
 export interface SecretReference {
@@ -27,7 +28,7 @@ export function signingKeySecret(
   });
 }
 
-/** Lets Secrets Manager rotate a secret with a function: at once, which makes the first key, then every 30 days. */
+/** Lets Secrets Manager rotate a secret with a function: at once, which makes the first key, then regularly. */
 export function rotate(scope: Construct, secret: SecretReference, rotation: LambdaFunction): void {
   const permission = rotation.addPermission("InvokedBySecretsManager", {
     principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
@@ -39,7 +40,7 @@ export function rotate(scope: Construct, secret: SecretReference, rotation: Lamb
     secretId: secret.secretArn,
     rotationLambdaArn: rotation.functionArn,
     rotateImmediatelyOnUpdate: true,
-    rotationRules: { automaticallyAfterDays: 30 },
+    rotationRules: { automaticallyAfterDays: rotationDays },
   });
   schedule.node.addDependency(rotation);
   if (permission !== undefined) schedule.node.addDependency(permission);

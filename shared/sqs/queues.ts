@@ -7,6 +7,12 @@ export const workerSeconds = 300;
  */
 export const visibilitySeconds = 360;
 
+/** How long SQS keeps a message: as long as it can. */
+export const retentionDays = 14;
+
+/** Messages in an invocation: each may take all of the function's time. */
+export const batchSize = 1;
+
 interface QueueDescription {
   /** The queue for messages that were received more often than `maxReceiveCount`. */
   readonly deadLetters?: { readonly queue: string; readonly maxReceiveCount: number };
