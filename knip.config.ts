@@ -10,7 +10,7 @@ export default {
         "console/main.ts",
         // Started by scripts that knip does not see through, `exec node …`, and by other programs.
         "tools/{local/start,ncs,invoke,bench}.ts",
-        "tools/{make-assembly,local/import-data}.ts",
+        "tools/local/import-data.ts",
         "test/infra/make-templates.ts",
         "tools/{local/**,demo}/*.mjs",
         "tools/import/density/parse-thread.ts",

@@ -89,7 +89,7 @@ export function otherVerbsOf(settings: Pick<ServedSettings, "configuration">): r
 }
 
 /** Seconds for which a browser may keep the answer of a preflight; Chromium keeps none for longer. */
-export const preflightSeconds = 7_200;
+const preflightSeconds = 7_200;
 
 /** Types of bodies that are ignored with another verb. API Gateway refuses those of other types. */
 export const ignoredTypes: readonly string[] = [

@@ -8,7 +8,8 @@ export interface ServedSettings {
   readonly signingKeySecretArn?: string | undefined;
 }
 
-const rotation = "keys/rotate" satisfies FunctionId;
+/** The function that rotates the signing key. */
+export const rotation = "keys/rotate" satisfies FunctionId;
 
 /** The endpoints of a stage: those of a protocol where the stage asks for it. */
 export function servedEndpoints({ configuration }: Pick<ServedSettings, "configuration">) {

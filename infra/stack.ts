@@ -28,7 +28,7 @@ import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
 import { routesByScope } from "./routes-by-scope.ts";
 import { refuseDeployment } from "./sam-local.ts";
-import { servedFunctions } from "./served.ts";
+import { rotation, servedFunctions } from "./served.ts";
 import { addFunction, restarted } from "./service-functions.ts";
 import type { Settings } from "./settings.ts";
 import { stages } from "./stage.ts";
@@ -46,7 +46,6 @@ interface NetworkCapabilitiesProps extends StackProps {
   readonly tableNames: TableNames;
 }
 
-const rotation = "keys/rotate" satisfies FunctionId;
 const releaseCheck = "releases/check" satisfies OptionalFunctionId;
 
 /**

@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import { Misconfigured } from "./errors.ts";
 import { DEADLINE_FACTOR } from "./variables/deadline-factor.ts";
 import type { Variable } from "./variables/format.ts";
@@ -95,6 +96,12 @@ export function testPasswordHashLn(): number | undefined {
   const { PASSWORD_HASH_LN, AWS_ENDPOINT_URL_DYNAMODB = "" } = process.env;
   if (PASSWORD_HASH_LN === undefined || !URL.canParse(AWS_ENDPOINT_URL_DYNAMODB)) return undefined;
   return isLoopback(new URL(AWS_ENDPOINT_URL_DYNAMODB).hostname) ? Number(PASSWORD_HASH_LN) : undefined;
+}
+
+/** The folder with the pages of the console in a local run, which sets `PAGES_FOLDER`; undefined where it is deployed. */
+export function pagesFolder(): URL | undefined {
+  const { PAGES_FOLDER } = process.env;
+  return PAGES_FOLDER ? pathToFileURL(`${PAGES_FOLDER}/`) : undefined;
 }
 
 /** Whether the function runs in a container of `sam local`. */

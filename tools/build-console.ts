@@ -1,10 +1,10 @@
 /** Makes the console's pages and assets from `console/` and the libraries that it uses. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { constants, gzip, type ZlibOptions } from "node:zlib";
 import { build, type Plugin } from "esbuild";
@@ -49,7 +49,7 @@ function hashOf(texts: Iterable<string>): string {
  * The files that the console's function serves, by their names: the page, the text for agents, the media types of the
  * assets, and each asset compressed. The same sources give the same bytes.
  */
-export async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
+async function consoleFiles(): Promise<ReadonlyMap<string, string | Buffer>> {
   const map = await mapLibrary();
   const { index, files } = await groundFiles(hashOf);
   const pieces = [...files].map(([name, text]): Asset => ({ name, text }));
@@ -194,4 +194,17 @@ async function packagesInDistribution(file: string): Promise<string[]> {
 /** The folder of the package that a file is in. */
 function packageOf(file: string): string {
   return packagesOf([require.resolve(file)])[0] ?? "";
+}
+
+/** Writes the files that the console's function serves into a folder. */
+export async function writeConsole(folder: string): Promise<void> {
+  const files = await consoleFiles();
+  await mkdir(join(folder, "assets"), { recursive: true });
+  await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined) throw new Error("usage: build-console FOLDER");
+  await writeConsole(folder);
 }

@@ -4,21 +4,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildOptions, type BuildResult, context, type Plugin } from "esbuild";
 import { consoleWebsite } from "../functions/console/website.ts";
 import { bundledIds, defaultBundles, handlerFile } from "../infra/bundles.ts";
-import { consoleFiles } from "./build-console.ts";
+import { writeConsole } from "./build-console.ts";
 
 /**
  * Where `npm run build` adds the source maps of each file of a bundle, by the file's name. The names of the files have
  * the hash of their content, so that the maps of all releases can be in one folder. They are not deployed.
  */
 export const defaultMaps = fileURLToPath(new URL("../dist/maps", import.meta.url));
-
-/** How far a build is. */
-export interface Building {
-  readonly done: number;
-  readonly all: number;
-  /** How many functions are built. */
-  readonly functions: number;
-}
 
 /** What esbuild takes for the bundle's folder: a source map has the same paths wherever the bundle is written. */
 const namedFolder = join(defaultBundles, "area", "operation");
@@ -38,21 +30,15 @@ interface Bundle {
  * @returns esbuild's metadata of the bundle.
  */
 export async function bundle(file: string, outdir: string, maps?: string): Promise<Bundled> {
+  await remove(outdir);
   const [made] = await writeBundles([{ file, outdir }], maps);
   if (made === undefined) throw new Error(`${file} was not bundled`);
   return made;
 }
 
-async function writeBundles(
-  bundles: readonly Bundle[],
-  maps?: string,
-  onBundled?: () => void,
-): Promise<Bundled[]> {
-  const all = await bundleInTurn(
-    bundles.map(({ file }) => file),
-    {},
-    onBundled,
-  );
+/** Bundles files into folders that do not exist. */
+async function writeBundles(bundles: readonly Bundle[], maps?: string): Promise<Bundled[]> {
+  const all = await bundleInTurn(bundles.map(({ file }) => file));
   for (const [index, made] of all.entries()) await writeBundle(made, bundles[index]?.outdir ?? "", maps);
   return all;
 }
@@ -60,13 +46,8 @@ async function writeBundles(
 /**
  * Bundles files, in memory. What several of them import is read and parsed once, hence one after the other.
  * @param options to be added to those of every bundle.
- * @param onBundled called after each.
  */
-export async function bundleInTurn(
-  files: readonly string[],
-  options: BuildOptions = {},
-  onBundled?: () => void,
-): Promise<Bundled[]> {
+export async function bundleInTurn(files: readonly string[], options: BuildOptions = {}): Promise<Bundled[]> {
   // For the esbuild that starts now, a program in Go: collecting garbage would take longer than bundling.
   process.env.GOGC ??= "off";
   process.env.GOMEMLIMIT ??= "512MiB";
@@ -103,7 +84,6 @@ export async function bundleInTurn(
     for (const file of files) {
       current = file;
       all.push(await building.rebuild());
-      onBundled?.();
     }
     return all;
   } finally {
@@ -111,8 +91,11 @@ export async function bundleInTurn(
   }
 }
 
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
 async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: string): Promise<void> {
-  await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
   if (maps !== undefined) await mkdir(maps, { recursive: true });
   const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
@@ -127,26 +110,17 @@ async function writeBundle({ outputFiles }: Bundled, outdir: string, maps?: stri
 /**
  * Bundles every function into a folder of its own below `bundles`, in the order of `bundledIds`, and puts the pages of
  * the console next to the function that serves them.
- * @param onBuilt called after each function, and after the pages.
  */
-export async function buildFunctions(
-  bundles: string = defaultBundles,
-  maps?: string,
-  onBuilt?: () => void,
-): Promise<Bundled[]> {
+export async function buildFunctions(bundles: string = defaultBundles, maps?: string): Promise<Bundled[]> {
   const bundling = bundledIds.map((id) => ({ file: handlerFile(id), outdir: join(bundles, id) }));
-  const pages = async () => {
-    const files = await consoleFiles();
-    onBuilt?.();
-    return files;
-  };
-  const [made, files] = await Promise.all([writeBundles(bundling, maps, onBuilt), pages()]);
-  const folder = join(bundles, consoleWebsite.id, "console");
-  await mkdir(join(folder, "assets"), { recursive: true });
-  await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
+  // Before the pages are written: they are in the folder of a bundle.
+  await Promise.all(bundling.map(({ outdir }) => remove(outdir)));
+  const pages = writeConsole(join(bundles, consoleWebsite.id, "console"));
+  const [made] = await Promise.all([writeBundles(bundling, maps), pages]);
   return made;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await buildFunctions(defaultBundles, defaultMaps);
+  const [folder] = process.argv.slice(2);
+  await (folder === undefined ? buildFunctions(defaultBundles, defaultMaps) : buildFunctions(folder));
 }

@@ -1,4 +1,3 @@
-import { logicalIdOf } from "./assembly.ts";
 import type { EventFile } from "./event-files.ts";
 import { type Fault, faultyEvent, faultyVariables } from "./faults.ts";
 import { apiResult } from "./local/api-result.ts";
@@ -13,13 +12,12 @@ export async function invokeEvent(
   { functionId, event }: Pick<EventFile, "functionId" | "event">,
   fault?: Fault,
 ): Promise<unknown> {
-  const logicalId = logicalIdOf(functionId, service.template);
-  if (fault === undefined) return await apiResult(service, logicalId, event, {});
-  const environment = faultyVariables(fault, service.environmentOf(logicalId));
+  if (fault === undefined) return await apiResult(service, functionId, event, {});
+  const environment = faultyVariables(fault, service.environmentOf(functionId));
   const hasVariables = Object.keys(environment).length > 0;
   if (fault.environment !== undefined && !hasVariables) {
     throw new Error(`${functionId} has no variable ${Object.keys(fault.environment).join(" or ")}`);
   }
   const options = hasVariables ? { environment } : {};
-  return await apiResult(service, logicalId, faultyEvent(event, fault), options);
+  return await apiResult(service, functionId, faultyEvent(event, fault), options);
 }

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { withAssembly } from "./assembly.ts";
 import { readEvent } from "./event-files.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
 import { faultNames, readFault } from "./faults.ts";
@@ -7,6 +6,7 @@ import { demoData } from "./import/data-files.ts";
 import { fromInvocationFolder } from "./invocation-folder.ts";
 import { invokeEvent } from "./invoke-event.ts";
 import { startDemoService } from "./local/demo-service.ts";
+import { Pages } from "./local/pages.ts";
 import { forgetAwsAccount } from "./local/servers/aws-variables.ts";
 import { storeSampleOperationsIn } from "./sample-operations.ts";
 
@@ -15,7 +15,7 @@ forgetAwsAccount(process.env);
 
 await new Command("npm run invoke --")
   .description(
-    "Sends an event of API Gateway through the bundle of its function, on tables with the demo data and the " +
+    "Sends an event of API Gateway through the handler of its function, on tables with the demo data and the " +
       "operations that events are about, and prints what the function answers. The times in the event's body are " +
       "moved to now, and assertions of the demo's clients are signed again.",
   )
@@ -39,13 +39,13 @@ process.exit(0);
 async function invoke(path: string, faultName: string | undefined): Promise<void> {
   const read = await readEvent(fromInvocationFolder(path));
   const fault = faultName === undefined ? undefined : readFault(faultName);
-  await withAssembly(async (assembly) => {
-    const service = await startDemoService({ assembly, environment: process.env, port: 0, data: demoData });
-    try {
-      await storeSampleOperationsIn(service);
-      console.log(JSON.stringify(await invokeEvent(service, read, fault), null, 2));
-    } finally {
-      await service.close();
-    }
-  });
+  const pages = new Pages((text) => console.error(text));
+  const service = await startDemoService({ environment: process.env, port: 0, data: demoData, pages });
+  try {
+    await storeSampleOperationsIn(service);
+    console.log(JSON.stringify(await invokeEvent(service, read, fault), null, 2));
+  } finally {
+    await service.close();
+    pages.remove();
+  }
 }

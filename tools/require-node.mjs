@@ -7,3 +7,6 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Not imported above: an older Node.js has no such cache.
+const { keepCompiled } = await import("./compile-cache.mjs");
+keepCompiled();

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { localLogStream } from "../shared/environment.ts";
 import { type ListeningServer, listen } from "./local/servers/listening-server.ts";
 
 /** The answer to an invocation so far. The client reports a failure while it asks for the next invocation. */
@@ -48,6 +49,15 @@ interface How {
 const errorSchema = z.object({ errorType: z.string() });
 const trailersSchema = z.object({ "lambda-runtime-function-error-type": z.string().optional() });
 
+/** What Lambda sets and the client wants; a function's own environment may have others of them. */
+const setByLambda = {
+  AWS_LAMBDA_FUNCTION_NAME: localLogStream,
+  AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "1024",
+  AWS_LAMBDA_LOG_GROUP_NAME: localLogStream,
+  AWS_LAMBDA_LOG_STREAM_NAME: localLogStream,
+} as const;
+
 /**
  * A function's bundle in a process of its own, on AWS's runtime interface client. This class is the Runtime API that
  * the client talks to; it has one invocation after the other.
@@ -80,7 +90,7 @@ export class RuntimeClient {
     const nativeClient = fileURLToPath(new URL("./native-client.cjs", import.meta.url));
     const client = fileURLToPath(import.meta.resolve("aws-lambda-ric"));
     this.#child = spawn(process.execPath, ["--require", nativeClient, client], {
-      env: { ...environment, AWS_LAMBDA_RUNTIME_API: new URL(this.#server.url).host },
+      env: { ...setByLambda, ...environment, AWS_LAMBDA_RUNTIME_API: new URL(this.#server.url).host },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

@@ -9,10 +9,9 @@ import {
 } from "../functions/population-density/delivery/job.ts";
 import { hashed } from "../shared/hash.ts";
 import { tableVariable } from "../shared/table.ts";
+import { region } from "./local/declared/aws-names.ts";
 import { embeddedCredentials } from "./local/servers/backing-server.ts";
 import type { LocalBackend } from "./local/service.ts";
-import { tableNamesIn } from "./local/store-environment.ts";
-import { region } from "./local/template/physical-names.ts";
 
 /** The client in the requests of `events/` that are about an operation. */
 export const sampleClient = "1000";
@@ -81,12 +80,11 @@ const putMilliseconds = 10_000;
 
 /** Stores them in the tables of a local service, for the client of the events. */
 export async function storeSampleOperationsIn(service: LocalBackend): Promise<void> {
-  const names = tableNamesIn(service.template);
   const credentials = embeddedCredentials;
   const client = new DynamoDBClient({ region, credentials, endpoint: service.databaseEndpoint });
   await storeSampleOperations((table, item) => {
     const Item = marshall(item, { removeUndefinedValues: true });
-    const put = new PutItemCommand({ TableName: names[tableVariable({ name: table })], Item });
+    const put = new PutItemCommand({ TableName: service.tableNames[tableVariable({ name: table })], Item });
     return client.send(put, { abortSignal: AbortSignal.timeout(putMilliseconds) });
   });
   client.destroy();

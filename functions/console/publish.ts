@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { setting } from "../../shared/environment.ts";
+import { pagesFolder, setting } from "../../shared/environment.ts";
 import type { IncomingRequest } from "../../shared/http/event.ts";
 import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
 import { DEMO_CITY } from "../../shared/variables/demo-city.ts";
@@ -7,8 +7,8 @@ import { MAP_STYLE } from "../../shared/variables/map-style.ts";
 import { securityHeaders } from "./security.ts";
 import { consoleWebsite } from "./website.ts";
 
-/** Made by `tools/build-console.ts`, next to the function's bundle. */
-const folder = new URL("./console/", import.meta.url);
+/** Made by `tools/build-console.ts`: in a local run where it says, otherwise next to the function's bundle. */
+const folder = pagesFolder() ?? new URL("./console/", import.meta.url);
 
 /** The media types by the names of files. */
 let mediaTypes: Readonly<Record<string, string>> | undefined;

@@ -12,6 +12,7 @@ import { clientDefaults } from "../../shared/aws/clients.ts";
 import { log } from "../../shared/aws/log.ts";
 import { resourceName, setting } from "../../shared/environment.ts";
 import { tableVariable } from "../../shared/table.ts";
+import { rotationSteps } from "../../shared/tokens/rotation.ts";
 import { publish, publishedKeys, retire } from "../../shared/tokens/signing-keys.ts";
 import { signingKeys } from "../../shared/tokens/table.ts";
 import {
@@ -28,7 +29,6 @@ import {
   tokenAlgorithm,
 } from "../../shared/tokens/token.ts";
 import { TOKEN_LIFETIME_SECONDS } from "../../shared/variables/token-lifetime-seconds.ts";
-import { rotationSteps } from "./rotation.ts";
 
 const rotationEvent = z.object({
   SecretId: z.string(),

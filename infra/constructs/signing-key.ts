@@ -3,7 +3,7 @@ import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnRotationSchedule, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
-import { rotationDays } from "../../functions/keys/rotation.ts";
+import { rotationDays } from "../../shared/tokens/rotation.ts";
 
 /** A secret that the stack makes or refers to. */
 export interface SecretReference {

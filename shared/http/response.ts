@@ -2,7 +2,6 @@ import { causeOf, log } from "../aws/log.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Allowance, ApiError, type Code, type ErrorDetails, errorRow, Unavailable } from "../errors.ts";
 import { correlatorHeader, requestIdHeader } from "./correlator.ts";
-import { withCors } from "./cors.ts";
 import { DeadlinePassed } from "./deadline.ts";
 import { encodedBody } from "./encoded-body.ts";
 
@@ -128,15 +127,14 @@ export function rateLimitHeaders(allowance: Allowance | undefined): Readonly<Rec
   };
 }
 
-/** What a response repeats of its request: its identifiers, and the origin of the page that sent it, if any. */
+/** What a response repeats of its request. */
 export interface Echo {
   readonly correlator: string;
   readonly requestId: string | undefined;
-  readonly origin: string | undefined;
 }
 
 /** A reply with the headers that every response has. */
-export function withEcho(reply: Reply, { correlator, requestId, origin }: Echo): Reply {
+export function withEcho(reply: Reply, { correlator, requestId }: Echo): Reply {
   const headers = {
     "content-type": "application/json",
     "cache-control": "no-store",
@@ -144,7 +142,7 @@ export function withEcho(reply: Reply, { correlator, requestId, origin }: Echo):
     ...(requestId === undefined ? {} : { [requestIdHeader]: requestId }),
     ...reply.headers,
   };
-  return { ...reply, headers: withCors(headers, origin) };
+  return { ...reply, headers };
 }
 
 /** Status and headers of a reply, in API Gateway's format. */

@@ -41,8 +41,8 @@ export function serveWebsite(
       ...(code === undefined ? [] : [{ metric: "Errors", code } as const]),
     ]);
     cold = false;
-    // Pages of other origins have no use for these files.
-    const sent = withEcho(reply, { correlator, requestId: incoming.requestId, origin: undefined });
+    // Pages of other origins have no use for these files, so there are no headers for them.
+    const sent = withEcho(reply, { correlator, requestId: incoming.requestId });
     return { ...headOf(sent), body, isBase64Encoded };
   };
 }

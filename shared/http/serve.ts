@@ -18,6 +18,7 @@ import {
 import { quotas } from "../quota/table.ts";
 import { correlatorForm } from "../schemas.ts";
 import { type Correlation, correlationOf, correlatorHeader } from "./correlator.ts";
+import { withCors } from "./cors.ts";
 import { type Deadline, type Invocation, startDeadline } from "./deadline.ts";
 import { type IncomingRequest, incomingRequest } from "./event.ts";
 import {
@@ -129,12 +130,10 @@ export async function respond<const E extends Endpoint>(
   }
   if (reply.status >= 500) await rollBack(context, deadline);
   const firstByte = performance.now();
+  const echo = { correlator: context.correlation.value, requestId: incoming.requestId };
+  const { headers, ...sent } = withEcho(reply, echo);
   return {
-    reply: withEcho(reply, {
-      correlator: context.correlation.value,
-      requestId: incoming.requestId,
-      origin: incoming.header("origin"),
-    }),
+    reply: { ...sent, headers: withCors(headers, incoming.header("origin")) },
     logged: loggedOf(context),
     report: (sentBody) => report(context, reply, { started, firstByte, sentBody }),
   };

@@ -1,14 +1,11 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
-import * as z from "zod";
+import { describe, expect, test } from "vitest";
 import { endpoints } from "../../functions/areas.ts";
 import { policyFor, type RoutesByScope } from "../../functions/authorizer/policy.ts";
+import { routesByScope } from "../../infra/routes-by-scope.ts";
 import { type Endpoint, pathsOf } from "../../shared/endpoint.ts";
-import { logicalIdOf } from "../../tools/assembly.ts";
-import { decide, policySchema } from "../../tools/local/template/iam-policy.ts";
-import { loadTemplate } from "../../tools/local/template/template.ts";
+import { decide, policySchema } from "../../tools/local/gateway/policy.ts";
 import { everyScope } from "../support/scopes.ts";
-import { sharedService } from "../support/service.ts";
 
 const stage = "arn:aws:execute-api:eu-west-1:000000000000:abcdefghij/live";
 
@@ -27,14 +24,8 @@ const methods: readonly Method[] = declared.flatMap(({ scope, method, path, alia
       })),
 );
 
-let wired: RoutesByScope;
-
-beforeAll(() => {
-  const template = loadTemplate(sharedService.assembly);
-  const { environment } = template.functionOf(logicalIdOf("authorizer/authorize", template));
-  const routes = z.record(z.string(), z.array(z.string()));
-  wired = routes.parse(JSON.parse(environment.ROUTES_BY_SCOPE ?? ""));
-});
+/** What the authorizer's variable has. */
+const wired = routesByScope(endpoints);
 
 function decisionsFor(granted: readonly string[], routes: RoutesByScope, asked: readonly Method[]) {
   const caller = { client: "client-1", scopes: [...granted], expires: 1 };

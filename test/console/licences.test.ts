@@ -5,8 +5,9 @@ import { gunzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { licencesOf, nameOf, packagesIn, packagesOf } from "../../tools/console/licences.ts";
-import { sharedService } from "../support/service.ts";
+import { sharedPages } from "../support/service.ts";
 
+const pages = await sharedPages();
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 test("every package of which the page's bundle has anything is among its licences, with the text", async () => {
@@ -55,7 +56,7 @@ test("a package without a licence stops the build, by name", async () => {
 
 /** The licences that the page links to, by their packages. */
 function publishedLicences(): ReadonlyMap<string, string> {
-  const folder = join(sharedService.bundles, "console/publish/console/assets");
+  const folder = join(pages, "assets");
   const file = readdirSync(folder).find((name) => name.startsWith("licences-")) ?? "";
   const text = gunzipSync(readFileSync(join(folder, file))).toString();
   return new Map(text.split("\n----\n\n").map((part) => [part.split("\n", 1)[0] ?? "", part]));

@@ -4,9 +4,9 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
-import { sharedService } from "../support/service.ts";
+import { sharedPages, sharedService } from "../support/service.ts";
 
-const folder = join(sharedService.bundles, "console", "publish", "console");
+const folder = await sharedPages();
 const url = sharedService.url;
 const assets = Object.entries(
   z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8"))),

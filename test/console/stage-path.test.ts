@@ -1,21 +1,27 @@
-import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import type { handler as publish } from "../../functions/console/publish.ts";
 import { configuration } from "../../infra/variables.ts";
 import { setting } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { captureOutput } from "../support/pipeline.ts";
-import { sharedService } from "../support/service.ts";
+import { sharedPages } from "../support/service.ts";
 
+let handler: typeof publish;
+beforeAll(async () => {
+  vi.stubEnv("PAGES_FOLDER", await sharedPages());
+  ({ handler } = await import("../../functions/console/publish.ts"));
+});
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The answer of the handler as it is deployed: it reads the files beside its bundle. */
-async function answerTo(file: string): Promise<{ body: string; headers: Record<string, string> }> {
+/** The answer of the handler to an event. */
+async function answerTo(file: string) {
   const { event } = await readEventFile(file);
-  const { handler } = await import(join(sharedService.bundles, "console", "publish", "index.mjs"));
   const output = captureOutput();
-  return await handler(event, { getRemainingTimeInMillis: () => 10_000 }).finally(output.stop);
+  const context = { getRemainingTimeInMillis: () => 10_000 };
+  const { body, headers = {} } = await handler(event, context).finally(output.stop);
+  return { body, headers };
 }
 
 test.each(["page", "reference"])(
@@ -39,7 +45,7 @@ test("GET of the console's page allows only requests for data to the origin of M
   const { body, headers } = await answerTo("events/console/publish.200-page.json");
 
   expect(body).toContain('content="https://tiles.example.com/style.json?key=1&#38;v=2"');
-  const directives = (headers["content-security-policy"] ?? "").split("; ");
+  const directives = String(headers["content-security-policy"]).split("; ");
   expect(directives).toContain("connect-src 'self' https://tiles.example.com");
   expect(directives.filter((directive) => directive.includes("tiles.example.com"))).toHaveLength(1);
 });

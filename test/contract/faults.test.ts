@@ -15,12 +15,8 @@ import { TypicalWeek } from "../../functions/population-density/tiles/typical-ca
 import { configuration } from "../../infra/variables.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { errorBody } from "../../shared/schemas.ts";
+import { type MeteredDatabase, openMeteredDatabase, type Units } from "../../tools/bench/metered-database.ts";
 import { openDatabase } from "../../tools/local/servers/database.ts";
-import {
-  type MeteredDatabase,
-  openMeteredDatabase,
-  type Units,
-} from "../../tools/local/servers/metered-database.ts";
 import type { SampleRequest } from "../../tools/verify/sample-requests.ts";
 import { claimsFor, clientCredentials, demoKey, signed } from "../oauth2/test-client.ts";
 import { type Answer, claimsOf, sealKeyOf, withSealedSubscription } from "../support/client.ts";

@@ -18,7 +18,7 @@ import { sampleClient, storeSampleOperations } from "../../tools/sample-operatio
 import { cellIn, freshTile, typicalSpans } from "../support/densities.ts";
 import { plainDevice } from "../support/device.ts";
 import { type FaultyEndpoint, openFaultyEndpoint } from "../support/faulty-endpoint.ts";
-import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { quickHash } from "../support/quick-logins.ts";
 import { countingServer } from "../support/signed.ts";
 import { openSink, type SinkAnswer, type TestSink } from "../support/sink.ts";
@@ -238,7 +238,7 @@ beforeAll(async () => {
   const accepted = answers.filter(({ ends }) => ends === "202");
   // What threads write comes a moment later than what they answer.
   await vi.waitFor(async () => {
-    await service.invoke(functionOf(service, "population-density/sweep"), {});
+    await service.invoke("population-density/sweep", {});
     // One of the operations of `events/` is cancelled.
     expect(total("Deliveries")).toBe(accepted.length + 1);
     expect(total("Requests")).toBe(served().length);
@@ -311,7 +311,7 @@ test("a message of a queue names a job and nothing else", () => {
 test("every line is JSON: an entry of the log, a metric, or the local gateway's AUTHORIZER_FAILURE", () => {
   const ids = new Set<unknown>(Object.values(logEntries).map(({ id }) => id));
   const others = lines().filter((written) => !ids.has(written.id) && written.OldestJobSeconds === undefined);
-  expect(others.map(({ message }) => message)).toEqual(["AUTHORIZER_FAILURE"]);
+  expect(others).toMatchObject([{ message: "AUTHORIZER_FAILURE" }]);
   for (const written of lines()) {
     const entry = Object.values(logEntries).find(({ id }) => id === written.id);
     if (entry === undefined) continue;

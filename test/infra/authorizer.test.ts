@@ -1,21 +1,8 @@
 import { expect, test } from "vitest";
-import * as z from "zod";
+import { endpoints } from "../../functions/areas.ts";
+import { authorizer } from "../../infra/gateway.ts";
+import { routesByScope } from "../../infra/routes-by-scope.ts";
 import { tokenWith } from "../support/client.ts";
-import { functionOf, only, resourcesOf } from "./template.ts";
-
-const authorizerProperties = z.object({
-  Type: z.string(),
-  AuthorizerUri: z.unknown(),
-  AuthorizerResultTtlInSeconds: z.number(),
-  IdentitySource: z.string(),
-  IdentityValidationExpression: z.string(),
-});
-
-const routes = z.record(z.string(), z.array(z.string()));
-
-const functionProperties = z.object({
-  Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
-});
 
 /** API Gateway refuses a longer resource in the policy of an authorizer. */
 const policyResourceCharacters = 512;
@@ -23,16 +10,7 @@ const policyResourceCharacters = 512;
 /** As long as region, account and API can be. */
 const longestStage = "arn:aws-us-gov:execute-api:ap-southeast-15:123456789012:abcdefghij/live";
 
-const authorizers = resourcesOf("AWS::ApiGateway::Authorizer", authorizerProperties);
-const [properties = authorizerProperties.parse({})] = authorizers.map((one) => one.properties);
-const expression = new RegExp(properties.IdentityValidationExpression);
-const variables = only(
-  resourcesOf("AWS::Lambda::Function", functionProperties).filter(
-    ({ logicalId }) => logicalId === functionOf("authorizer/authorize"),
-  ),
-  "authorizer functions",
-).properties.Environment.Variables;
-const opened = routes.parse(JSON.parse(z.string().parse(variables.ROUTES_BY_SCOPE)));
+const expression = new RegExp(authorizer.expression);
 
 test.each(["Bearer", "bearer", "BEARER", "bEaReR"])(
   "the authorizers pass a token with the scheme %s on",
@@ -62,7 +40,7 @@ test.each([
 });
 
 test("every route is short enough for a policy of an authorizer", () => {
-  const resources = Object.values(opened)
+  const resources = Object.values(routesByScope(endpoints))
     .flat()
     .map((pattern) => `${longestStage}/${pattern}`);
   expect(resources.filter((resource) => resource.length >= policyResourceCharacters)).toEqual([]);

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { densityImportDefinition } from "../../infra/density-import-definition.ts";
 import { densityImportStackName } from "../../infra/stack-names.ts";
-import { sharedService } from "../support/service.ts";
 import { parseOne, resourcesOf, sharedFolder, textOf } from "./template.ts";
 
 const made = parseOne(
@@ -49,7 +48,7 @@ describe("the definition of the import", () => {
 
 describe("the stack of the import", () => {
   test("the stack of the import is absent unless densityImport is set", () => {
-    expect(existsSync(join(sharedService.assembly, `${densityImportStackName}.template.json`))).toBe(false);
+    expect(existsSync(join(sharedFolder("localDev"), `${densityImportStackName}.template.json`))).toBe(false);
   });
 
   // `putPieces` leaves parts that S3 fails to put together.

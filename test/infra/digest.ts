@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { policiesOf } from "../../tools/cli/grants.ts";
-import { metricStatistic, type Template, textOf } from "./template.ts";
+import { metricStatistic, pathOf, type Template, textOf } from "./template.ts";
 
 type Properties = Template["Resources"][string]["Properties"];
 
@@ -108,16 +108,6 @@ const method = z.object({
   AuthorizerId: z.unknown().optional(),
   Integration: z.object({ Uri: z.unknown().optional(), ResponseTransferMode: z.string().optional() }),
 });
-const part = z.object({ ParentId: z.unknown(), PathPart: z.string() });
-
-function pathOf(id: unknown, from: Template): string {
-  const [, name = ""] = /^\$\{(\w+)\}$/.exec(textOf(id)) ?? [];
-  const found = from.Resources[name];
-  if (found === undefined) return "";
-  const { ParentId, PathPart } = part.parse(found.Properties);
-  return `${pathOf(ParentId, from)}/${PathPart}`;
-}
-
 /** `/path GET: what answers, by which authorizer`; other verbs of a path are answered by a mock. */
 function routesIn(from: Template): string[] {
   return Object.values(from.Resources)
@@ -127,7 +117,7 @@ function routesIn(from: Template): string[] {
     .map(({ HttpMethod, ResourceId, AuthorizerId, Integration: { Uri, ResponseTransferMode } }) => {
       const [, called = ""] = /functions\/(.*)$/.exec(textOf(Uri)) ?? [];
       const by = AuthorizerId === undefined ? "no authorizer" : textOf(AuthorizerId);
-      return `${pathOf(ResourceId, from) || "/"} ${HttpMethod}: ${called} ${ResponseTransferMode}, ${by}`;
+      return `${pathOf(ResourceId, from)} ${HttpMethod}: ${called} ${ResponseTransferMode}, ${by}`;
     })
     .sort();
 }

@@ -38,15 +38,6 @@ const trustProperties = z.object({
   }),
 });
 
-const ruleProperties = z.object({ Targets: z.array(z.object({ Arn: z.unknown() })) });
-
-const invokeProperties = z.strictObject({
-  FunctionName: z.unknown(),
-  MaximumEventAgeInSeconds: z.number(),
-  MaximumRetryAttempts: z.number(),
-  Qualifier: z.unknown(),
-});
-
 const logGroupProperties = z.object({ RetentionInDays: z.number() });
 
 /** Functions for whose answer API Gateway waits, for 29 seconds. */
@@ -236,25 +227,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       ]),
     );
     expect(wrong).toEqual([]);
-  });
-
-  test(`Lambda runs no event of the schedule of ${stage} a second time, and none that is older than a minute`, () => {
-    const { Targets } = only(resourcesOf("AWS::Events::Rule", ruleProperties, from), "rules").properties;
-    const { properties: asked } = only(
-      resourcesOf("AWS::Lambda::EventInvokeConfig", invokeProperties, from),
-      "configurations of invocations",
-    );
-    const sweep = functionOf("population-density/sweep");
-    const { Arn: invoked } = only(Targets, "targets");
-
-    expect(invoked).toEqual(stage === "prod" ? { Ref: expect.stringContaining("SweepLive") } : arnOf(sweep));
-    expect(asked).toEqual({
-      FunctionName: { Ref: sweep },
-      MaximumEventAgeInSeconds: 60,
-      MaximumRetryAttempts: 0,
-      // The name in the ARN of the alias.
-      Qualifier: stage === "prod" ? { "Fn::Select": [7, { "Fn::Split": [":", invoked] }] } : "$LATEST",
-    });
   });
 
   test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {

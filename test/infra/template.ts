@@ -4,12 +4,14 @@ import * as z from "zod";
 import { protocolEndpoints, type TableName } from "../../functions/areas.ts";
 import { constructIdOf, functionIds } from "../../infra/bundles.ts";
 import type { FunctionId } from "../../infra/functions.ts";
+import { localSettings } from "../../infra/settings.ts";
 import { dataStackName, monitoringStackName, stackName, stackNames } from "../../infra/stack-names.ts";
 import type { Stage } from "../../infra/stage.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { policiesOf, type Statement } from "../../tools/cli/grants.ts";
-import { sharedService, sharedTemplates } from "../support/service.ts";
+import { settingsOf } from "../support/deployment-settings.ts";
+import { sharedTemplates } from "../support/service.ts";
 import { type Notes, notesFile, notesSchema, type SharedName } from "./shared-templates.ts";
 
 /** A statistic of a metric, as an alarm or an expression of one names it. */
@@ -135,14 +137,14 @@ function withNested(parent: Template, logicalId: string, text: string): Template
   };
 }
 
-/** The templates as they are written: of each stage without any setting, and with every setting. */
+/** The templates as they are written: of the local run's settings in dev, of prod without any, and with every setting. */
 export const texts = {
-  dev: readText(sharedService.assembly),
+  dev: sharedText("localDev"),
   prod: sharedText("deployed"),
   configured: sharedText("configured"),
 } as const;
 
-/** The template of the stack that all tests run: of the stage for trying out. */
+/** The template of the stage for trying out, with the settings of a local run. */
 export const template = parse(texts.dev);
 
 /** The template that is deployed when no stage is named. */
@@ -156,6 +158,12 @@ const templates: Readonly<Record<Stage, Template>> = { dev: template, prod: depl
 
 /** Every stage with its template, for `describe.each`. */
 export const eachStage = Object.entries(templates) as (readonly [stage: Stage, template: Template])[];
+
+/** The settings of the template of each stage. */
+export const settingsByStage = {
+  dev: settingsOf({ stage: "dev", ...localSettings }),
+  prod: settingsOf({ stage: "prod" }),
+} as const satisfies Readonly<Record<Stage, unknown>>;
 
 const protocolIds: readonly string[] = protocolEndpoints.map(({ id }) => id);
 
@@ -266,4 +274,18 @@ export function textOf(value: unknown): string {
   const joined = joinedText.safeParse(value);
   if (joined.success) return joined.data["Fn::Join"][1].map(textOf).join("");
   return JSON.stringify(value);
+}
+
+const part = z.object({ ParentId: z.unknown(), PathPart: z.string() });
+
+/** The path of a resource of the API, which `{"Ref": …}` names; any other value is its root. */
+export function pathOf(id: unknown, from: Template): string {
+  const parts: string[] = [];
+  for (let next = id; ; ) {
+    const found = from.Resources[reference.safeParse(next).data?.Ref ?? ""];
+    if (found === undefined) return `/${parts.join("/")}`;
+    const { ParentId, PathPart } = part.parse(found.Properties);
+    parts.unshift(PathPart);
+    next = ParentId;
+  }
 }

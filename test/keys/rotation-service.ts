@@ -7,7 +7,7 @@ import * as z from "zod";
 import { hashed } from "../../shared/hash.ts";
 import type { PrivateJwk } from "../../shared/tokens/token.ts";
 import { type Answer, claimsOf } from "../support/client.ts";
-import { functionOf, type OwnService, startOwnService } from "../support/own-service.ts";
+import { type OwnService, startOwnService } from "../support/own-service.ts";
 import { quickHash } from "../support/quick-logins.ts";
 import { signedBy, tokenOf } from "../support/signed.ts";
 
@@ -45,7 +45,7 @@ export async function runStep(
   token: string,
 ): Promise<void> {
   const event = { SecretId: service.secretId, ClientRequestToken: token, Step };
-  await service.invoke(functionOf(service, "keys/rotate"), event);
+  await service.invoke("keys/rotate", event);
 }
 
 /** Runs a whole rotation. */
@@ -63,7 +63,7 @@ export function tokenIn(body: unknown): string {
 
 const functionAnswer = z.object({ statusCode: z.number(), body: z.string() });
 
-/** Logs in at a function that starts for it, and so reads the signing key now. */
+/** Logs in at a function in a thread that starts for it, and so reads the signing key now. */
 export async function logInCold(
   service: OwnService,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
@@ -73,8 +73,8 @@ export async function logInCold(
     isBase64Encoded: false,
     requestContext: { identity: { sourceIp: "192.0.2.1" } },
   };
-  const id = functionOf(service, "profile/authenticate");
-  const { statusCode, body } = functionAnswer.parse(await service.invoke(id, event, { environment: {} }));
+  const answer = await service.invoke("profile/authenticate", event, { environment: {} });
+  const { statusCode, body } = functionAnswer.parse(answer);
   return { status: statusCode, body: JSON.parse(body) };
 }
 

@@ -6,7 +6,7 @@ import { configuration } from "../../infra/variables.ts";
 import type { accessToken } from "../../shared/tokens/access-token.ts";
 import type { publicKeys } from "../../shared/tokens/signing-keys.ts";
 import { clockToleranceSeconds, firstUseSeconds, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
-import { functionOf, type OwnService } from "../support/own-service.ts";
+import type { OwnService } from "../support/own-service.ts";
 import { runs } from "../support/sample.ts";
 import { expiryOf, profile, publishedKeys, rotate, startRotationService } from "./rotation-service.ts";
 
@@ -41,7 +41,7 @@ describe("at later times", () => {
     readonly keyAgeAt: (now: Date) => Promise<number | undefined>;
     readonly publicAt: (now: Date) => Promise<Awaited<ReturnType<typeof publicKeys>>>;
   }> {
-    const environment = service.environmentOf(functionOf(service, "profile/authenticate"));
+    const environment = service.environmentOf("profile/authenticate");
     for (const [name, value] of Object.entries(environment)) {
       if (/^(?:AWS|TABLE|TOKEN|SIGNING)_/.test(name)) vi.stubEnv(name, value);
     }

@@ -1,55 +1,53 @@
-import { get } from "node:http";
-import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { loadTemplate } from "../../tools/local/template/template.ts";
-import { call } from "../support/client.ts";
+import { compressed, decompressed } from "../../tools/local/gateway/compression.ts";
 import { sharedService } from "../support/service.ts";
 
-/** A response with its body as it was received, without decoding. */
-function received(path: string, acceptEncoding: string | undefined) {
-  return new Promise<{ coding: string | undefined; vary: string | undefined; bytes: Buffer }>(
-    (resolve, reject) => {
-      const headers = acceptEncoding === undefined ? {} : { "accept-encoding": acceptEncoding };
-      get(`${sharedService.url}${path}`, { headers }, async (response) => {
-        const bytes = Buffer.concat(await response.toArray());
-        resolve({ coding: response.headers["content-encoding"], vary: response.headers.vary, bytes });
-      }).on("error", reject);
-    },
-  );
-}
-
-test("the service compresses answers from 4 KB and varies them by accept-encoding", async () => {
-  expect(loadTemplate(sharedService.assembly).api.minCompressionBytes).toBe(4_096);
-  const [plain, packed] = [
-    await received("/openapi.json", undefined),
-    await received("/openapi.json", "gzip"),
-  ];
-
-  expect(plain).toMatchObject({ coding: undefined, vary: "accept-encoding, origin" });
-  expect(packed).toMatchObject({ coding: "gzip", vary: "accept-encoding, origin" });
-  expect(gunzipSync(packed.bytes).equals(plain.bytes)).toBe(true);
-  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 3);
-});
-
-const path = "/v3/profile/authenticate";
-const login = JSON.stringify({ emailaddress: `${crypto.randomUUID()}@example.com`, password: "a" });
-const send = (body: Uint8Array, coding: string) =>
-  call(path, { body: Buffer.from(body), headers: { "content-encoding": coding } });
+const body = "a text ".repeat(1_000);
+const reply = { status: 200, headers: [], body };
 
 test.each([
-  ["gzip", gzipSync(login)],
-  ["deflate", deflateSync(login)],
-  ["GZip", gzipSync(login)],
-  ["identity", Buffer.from(login)],
-])("a function receives the decoded body of a request with Content-Encoding %s", async (coding, body) => {
-  expect(await send(body, coding)).toMatchObject({ status: 401, body: { code: "UNAUTHENTICATED" } });
+  ["gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["gzip;q=0.5, deflate", "deflate"],
+  ["br, gzip, deflate", "gzip"],
+  ["identity, gzip;q=0.5", undefined],
+  ["*", undefined],
+  [undefined, undefined],
+])("an answer to a caller that accepts %s has the coding %s", async (accepted, coding) => {
+  const { headers, body: sent } = await compressed(reply, accepted, 4_096);
+  expect(headers).toEqual(coding === undefined ? [] : [["content-encoding", coding]]);
+  const decode = { gzip: gunzipSync, deflate: inflateSync }[coding ?? ""] ?? Buffer.from;
+  expect(decode(Buffer.from(sent)).toString()).toBe(body);
+});
+
+test("an answer below the minimum size, or that its function has encoded, is sent as it is", async () => {
+  expect(await compressed(reply, "gzip", body.length + 1)).toBe(reply);
+  const encoded = { ...reply, headers: [["content-encoding", "gzip"]] as const };
+  expect(await compressed(encoded, "gzip", 1)).toBe(encoded);
+});
+
+test("the service compresses its description, and varies it by accept-encoding", async () => {
+  const headers = { "accept-encoding": "gzip" };
+  const { headers: received } = await fetch(`${sharedService.url}/openapi.json`, { headers });
+  const [coding, vary] = ["content-encoding", "vary"].map((name) => received.get(name));
+  expect({ coding, vary }).toEqual({ coding: "gzip", vary: "accept-encoding, origin" });
 });
 
 test.each([
-  ["has a coding other than gzip and deflate", "br", gzipSync(login)],
-  ["is not gzip", "gzip", Buffer.from(login)],
-  ["is gzip that ends early", "gzip", gzipSync(login).subarray(0, 20)],
-  ["has more than 10 MiB when decoded", "gzip", gzipSync(Buffer.alloc(10 * 1_024 * 1_024 + 1))],
-])("the service responds 400 to a body that %s", async (_, coding, body) => {
-  expect(await send(body, coding)).toMatchObject({ status: 400, body: { code: "INVALID_ARGUMENT" } });
+  ["gzip", gzipSync(body)],
+  ["deflate", deflateSync(body)],
+  ["GZip", gzipSync(body)],
+  ["identity", Buffer.from(body)],
+])("a function gets the decoded body of a request with Content-Encoding %s", async (coding, sent) => {
+  expect((await decompressed(sent, coding)).toString()).toBe(body);
+});
+
+test.each([
+  ["in br", "br", gzipSync(body), "UNSUPPORTED_MEDIA_TYPE"],
+  ["that is not gzip", "gzip", Buffer.from(body), "UNSUPPORTED_MEDIA_TYPE"],
+  ["in gzip that ends early", "gzip", gzipSync(body).subarray(0, 20), "UNSUPPORTED_MEDIA_TYPE"],
+  ["of more than 10 MiB when decoded", "gzip", gzipSync(Buffer.alloc(10_485_761)), "REQUEST_TOO_LARGE"],
+])("the gateway refuses a body %s", async (_, coding, sent, type) => {
+  await expect(decompressed(sent, coding)).rejects.toMatchObject({ type });
 });

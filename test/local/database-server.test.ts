@@ -2,37 +2,20 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { densityCallers } from "../../functions/population-density/callers/tables.ts";
-import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
-import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { declaredTable } from "../../tools/local/declared/declared-table.ts";
+import { embeddedCredentials as credentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { prepareStore } from "../../tools/local/servers/database-store.mjs";
-import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 
 const require = createRequire(import.meta.url);
 
-const TableName = "callers";
-
-let server: BackingServer;
-let client: DynamoDBClient;
-beforeAll(async () => {
-  server = await openDatabase(undefined);
-  await createTables(server.endpoint, embeddedCredentials, [declaredTable(densityCallers, TableName)]);
-  client = new DynamoDBClient({
-    endpoint: server.endpoint,
-    region: "eu-west-1",
-    credentials: embeddedCredentials,
-    maxAttempts: 1,
-  });
-});
-afterAll(async () => {
-  client.destroy();
-  await server.close();
-});
-
 test("the embedded DynamoDB answers after 100 clients disconnected in the middle of their requests", async () => {
-  const { host, hostname, port } = new URL(server.endpoint);
+  const { endpoint, close } = await openDatabase(undefined);
+  onTestFinished(close);
+  await createTables(endpoint, credentials, [declaredTable(densityCallers, "callers")]);
+  const { host, hostname, port } = new URL(endpoint);
   const disconnecting = Array.from({ length: 100 }, async () => {
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
@@ -43,8 +26,10 @@ test("the embedded DynamoDB answers after 100 clients disconnected in the middle
   });
   await Promise.all(disconnecting);
 
-  const read = new GetItemCommand({ TableName, Key: { caller: { S: "a" } } });
+  const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });
+  const read = new GetItemCommand({ TableName: "callers", Key: { caller: { S: "a" } } });
   await expect(client.send(read, { abortSignal: AbortSignal.timeout(60_000) })).resolves.toBeDefined();
+  client.destroy();
 });
 
 test("the store of the embedded DynamoDB closes an iterator whose items were read", async () => {

@@ -1,19 +1,27 @@
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { tables } from "../../functions/areas.ts";
-import { declaredTable } from "../../tools/local/servers/declared-table.ts";
-import { loadTemplate } from "../../tools/local/template/template.ts";
-import { sharedService } from "../support/service.ts";
+import { tableNameOf } from "../../tools/local/declared/aws-names.ts";
+import { declaredTable } from "../../tools/local/declared/declared-table.ts";
+import { resourcesOf } from "../infra/template.ts";
 
-test("a table that tests make has the keys and indexes that the table has in the template", () => {
-  const inTemplate = new Map(loadTemplate(sharedService.assembly).tables.map((table) => [table.name, table]));
-  expect(inTemplate.size).toBe(tables.length);
-  for (const table of tables) {
-    const name = [...inTemplate.keys()].find((candidate) => candidate.endsWith(`-${table.name}`)) ?? "";
-    expect(sorted(declaredTable(table, name).definition)).toEqual(sorted(inTemplate.get(name)?.definition));
-  }
+const properties = z.object({
+  TableName: z.string(),
+  AttributeDefinitions: z.array(z.unknown()),
+  KeySchema: z.array(z.unknown()),
+  GlobalSecondaryIndexes: z.array(z.unknown()).optional(),
+  BillingMode: z.string(),
 });
 
-function sorted(definition: ReturnType<typeof declaredTable>["definition"] | undefined) {
-  const attributes = definition?.AttributeDefinitions.map(({ AttributeName }) => AttributeName);
-  return { ...definition, AttributeDefinitions: attributes?.sort() };
-}
+test("a table of a local run has the name, keys and indexes that it has in the template of dev", () => {
+  const deployed = resourcesOf("AWS::DynamoDB::GlobalTable", properties).map((one) => one.properties);
+  const byName = new Map(deployed.map((one) => [one.TableName, one]));
+  for (const table of tables) {
+    const local = declaredTable(table, tableNameOf(table.name));
+    const { AttributeDefinitions, ...others } = byName.get(local.TableName) ?? { AttributeDefinitions: [] };
+    expect({ ...local, AttributeDefinitions: new Set(local.AttributeDefinitions) }).toEqual({
+      ...others,
+      AttributeDefinitions: new Set(AttributeDefinitions),
+    });
+  }
+});

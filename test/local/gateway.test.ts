@@ -1,196 +1,193 @@
-import { once } from "node:events";
-import { request as httpRequest } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
-import * as z from "zod";
-import { isWhole } from "../support/sample.ts";
-import { useSample } from "./started-sample.ts";
+import { beforeAll, expect, test } from "vitest";
+import { authorizer } from "../../infra/gateway.ts";
+import { readDeclarations } from "../../tools/local/declared/declarations.ts";
+import { InvocationError, throttledInvocation } from "../../tools/local/lambda/invocation-error.ts";
+import { methodOf, useGateways } from "./sample.ts";
 
-const service = useSample({ allowedHosts: ["here.example"] });
+/** The events of the authorizer's function. */
+const authorized: { readonly authorizationToken: string; readonly methodArn: string }[] = [];
 
-const reportSchema = z.object({
-  event: z.looseObject({
-    path: z.string(),
-    resource: z.string(),
-    pathParameters: z.record(z.string(), z.string()).nullable(),
-    queryStringParameters: z.record(z.string(), z.string()).nullable(),
-    multiValueQueryStringParameters: z.record(z.string(), z.array(z.string())).nullable(),
-    headers: z.record(z.string(), z.string()),
-    multiValueHeaders: z.record(z.string(), z.array(z.string())),
-    body: z.string().nullable(),
-    isBase64Encoded: z.boolean(),
-    requestContext: z.looseObject({ authorizer: z.record(z.string(), z.unknown()).optional() }),
-  }),
-  threadId: z.number(),
-  count: z.number(),
-});
-
-/** Sends the target as it is; fetch would normalize it. */
-async function send(
-  target: string,
-  options: { method?: string; headers?: Record<string, string | string[]> } = {},
-) {
-  const { hostname, port } = new URL(service().url);
-  const request = httpRequest({ hostname, port, path: target, agent: false, ...options });
-  request.end();
-  const [response] = await once(request, "response");
-  return { status: Number(response.statusCode), headers: response.headers, body: await text(response) };
+/** An authorizer whose token, as in `Bearer deny.b.c`, says what to answer. */
+function authorize(event: (typeof authorized)[number]): unknown {
+  authorized.push(event);
+  const [what = ""] = /(?<=^Bearer )\w+/.exec(event.authorizationToken) ?? [];
+  const failure = { unknown: "Unauthorized", broken: "no keys" }[what];
+  if (failure !== undefined) throw new InvocationError("Error", failure);
+  if (what === "malformed") return { principalId: "p", policyDocument: { Statement: [{ Effect: "Maybe" }] } };
+  const [api] = event.methodArn.split("/GET/");
+  const [Effect, path] = what === "deny" ? ["Deny", "*"] : ["Allow", what === "one" ? "guarded/1" : "*"];
+  const Statement = [{ Effect, Action: "execute-api:Invoke", Resource: `${api}/GET/${path}` }];
+  const context = { calls: authorized.length, flag: true, neededScope: "a:read", challenge: "Bearer error" };
+  return { principalId: "caller", policyDocument: { Version: "2012-10-17", Statement }, context };
 }
 
-/** The report that the sample function returns for a request. */
-async function reported(target: string, options: Parameters<typeof send>[1] = {}) {
-  const { status, body } = await send(target, options);
-  expect(status).toBe(200);
-  return reportSchema.parse(JSON.parse(body));
+/** Answers with the event. */
+const echo = async (id: string, event: unknown) =>
+  id === authorizer.functionId
+    ? authorize(event as (typeof authorized)[number])
+    : { statusCode: 200, body: JSON.stringify(event) };
+
+const paths = ["/things", "/things/special", "/things/{id}", "/things/{id}/parts/{part}"];
+const methods = [
+  ...paths.map((path) => methodOf(path)),
+  methodOf("/things", { verb: "POST" }),
+  methodOf("/guarded/{id}", { scope: "a:read" }),
+  methodOf("/other/{id}", { scope: "b:read" }),
+];
+
+const open = useGateways();
+let gateway: Awaited<ReturnType<typeof open>>;
+beforeAll(async () => {
+  gateway = await open({ methods }, { invoke: echo });
+});
+
+/** A request's event, or the error that is answered. */
+async function answerTo(...request: Parameters<typeof gateway.send>) {
+  const { status, headers, body } = await gateway.send(...request);
+  return { status, headers, body: body === "" ? undefined : JSON.parse(body) };
 }
 
-const guarded = (token: string, id = "1") =>
-  send(`/guarded/${id}`, { headers: { authorization: `Bearer ${token}` } });
-
-test("the gateway prefers a fixed path segment to a parameter", async () => {
-  expect((await reported("/things/special")).event.resource).toBe("/things/special");
-  expect((await reported("/things/other")).event.resource).toBe("/things/{id}");
-});
-
-test("the gateway passes path and parameters percent-encoded and does not split at an encoded slash", async () => {
-  const { event } = await reported("/things/a%2Fb%20c");
-  expect(event.path).toBe("/things/a%2Fb%20c");
-  expect(event.pathParameters).toEqual({ id: "a%2Fb%20c" });
-});
-
-test("the gateway routes a path with one trailing slash like the path without it and passes the slash", async () => {
-  expect((await reported("/things/")).event).toMatchObject({ resource: "/things", path: "/things/" });
-  const { event } = await reported("/things/1/?a=1");
-  expect(event).toMatchObject({
-    resource: "/things/{id}",
-    path: "/things/1/",
-    pathParameters: { id: "1" },
-  });
-});
+test.each([
+  ["/things/special", "/things/special", null],
+  ["/things/other", "/things/{id}", { id: "other" }],
+  ["/things/a%2Fb%20c", "/things/{id}", { id: "a%2Fb%20c" }],
+  ["/things/special/parts/2", "/things/{id}/parts/{part}", { id: "special", part: "2" }],
+  ["/things/", "/things", null],
+  ["/things/1/?a=1", "/things/{id}", { id: "1" }],
+  ["http://127.0.0.1/things?a=1", "/things", null],
+])(
+  "GET %s → its function gets the resource %s with the parameters %j",
+  async (target, resource, pathParameters) => {
+    const path = target.replace(/^http:..[^/]*|\?.*/g, "");
+    expect((await answerTo(target)).body).toMatchObject({ resource, pathParameters, path });
+  },
+);
 
 test.each([
   ["GET", "/nowhere"],
   ["GET", "/things//"],
-  ["GET", "/things/1//"],
   ["GET", "//things"],
   ["GET", "/things/1/parts/"],
-  ["GET", "/"],
   ["DELETE", "/things/1"],
   ["HEAD", "/things"],
   ["OPTIONS", "*"],
-])(
-  "the gateway responds with the MISSING_AUTHENTICATION_TOKEN response to undeclared %s %s",
-  async (method, target) => {
-    const { status, body, headers } = await send(target, { method, headers: { "x-correlator": "abc" } });
-    expect(status).toBe(404);
-    expect(headers["x-correlator"]).toBe("abc");
-    expect(body).toBe(method === "HEAD" ? "" : '{"code":"NOT_FOUND"}');
-  },
-);
+])("%s %s, which is not declared → 404 with the correlator as it was sent", async (method, path) => {
+  const answer = await answerTo(path, { method, headers: { "x-correlator": "abc" } });
+  expect(answer).toMatchObject({ status: 404, headers: { "x-correlator": "abc" } });
+  expect(answer.body?.code).toBe(method === "HEAD" ? undefined : "NOT_FOUND");
+});
 
-test("the event has the decoded query string with every value of a repeated parameter", async () => {
-  const { event } = await reported("/things?a=1&a=2%20x&b");
+test("a request → its function gets who sent what to which host, every value decoded, and no header of the connection", async () => {
+  const headers = { "X-Own": ["1", "2"], "user-agent": "test", te: "trailers" };
+  const { body: event } = await answerTo("/things?a=1&a=2%20x&b", { headers });
+  expect(event).toMatchObject({
+    httpMethod: "GET",
+    body: null,
+    isBase64Encoded: false,
+    stageVariables: null,
+  });
   expect(event.queryStringParameters).toEqual({ a: "2 x", b: "" });
   expect(event.multiValueQueryStringParameters).toEqual({ a: ["1", "2 x"], b: [""] });
+  expect(event.multiValueHeaders).toMatchObject({ "X-Own": ["1", "2"], "X-Forwarded-For": ["127.0.0.1"] });
+  expect(event.headers).not.toHaveProperty("te");
+  expect(event.requestContext).toMatchObject({
+    domainName: new URL(gateway.url).host,
+    identity: { sourceIp: "127.0.0.1", userAgent: "test" },
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    resourcePath: "/things",
+    stage: "live",
+  });
 });
 
-test("the event carries a body of any type as base64", async () => {
-  const post = async (type: string, body: Uint8Array<ArrayBuffer>) => {
-    const response = await fetch(`${service().url}/things`, {
-      method: "POST",
-      body,
-      headers: { "content-type": type },
+test("a body of any type → its function gets it as base64", async () => {
+  const headers = { "content-type": "application/octet-stream; x=y" };
+  const answer = await answerTo("/things", { method: "POST", body: '{"é":1}', headers });
+  expect(answer.body).toMatchObject({ body: "eyLDqSI6MX0=", isBase64Encoded: true });
+});
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+test.each(["", "Basic x", "Bearer a.b"])(
+  "the authorization %j → 401, and no authorizer is asked",
+  async (sent) => {
+    const before = authorized.length;
+    const answer = await answerTo("/guarded/1", { headers: { authorization: sent } });
+    const headers = { "www-authenticate": "Bearer" };
+    expect(answer).toMatchObject({ status: 401, headers, body: { code: "UNAUTHENTICATED" } });
+    expect(authorized).toHaveLength(before);
+  },
+);
+
+test("a token is allowed → the function gets the authorizer's context as strings", async () => {
+  const { body: event } = await answerTo("/guarded/1", bearer("context.b.c"));
+  const strings = { principalId: "caller", calls: expect.stringMatching(/^\d+$/), flag: "true" };
+  expect(event.requestContext.authorizer).toMatchObject(strings);
+  const methodArn = "arn:aws:execute-api:eu-west-1:000000000000:localapi00/live/GET/guarded/1";
+  expect(authorized.at(-1)).toMatchObject({ type: "TOKEN", methodArn });
+});
+
+test("four requests with one token → the authorizer is asked once for each scope, and its policy judges each path", async () => {
+  const before = authorized.length;
+  const statuses: unknown[] = [];
+  for (const path of ["/guarded/1", "/guarded/1", "/guarded/2", "/other/1"]) {
+    statuses.push((await gateway.send(path, bearer("one.b.c"))).status);
+  }
+  expect(statuses).toEqual([200, 200, 403, 403]);
+  expect(authorized).toHaveLength(before + 2);
+});
+
+test.each([
+  ["deny", 403, "PERMISSION_DENIED", "Bearer error"],
+  ["unknown", 401, "UNAUTHENTICATED", "Bearer"],
+  ["broken", 503, "UNAVAILABLE", undefined],
+  ["malformed", 503, "UNAVAILABLE", undefined],
+])(
+  "the authorizer's answer to %s.b.c → %i %s with the challenge %s",
+  async (what, status, code, challenge) => {
+    const { headers, ...answer } = await answerTo("/guarded/1", bearer(`${what}.b.c`));
+    expect(answer).toMatchObject({ status, body: { code } });
+    expect(headers["www-authenticate"]).toBe(challenge);
+    if (status === 403) expect(answer.body.message).toBe("The access token lacks the scope a:read.");
+  },
+);
+
+test("Lambda throttles a function or its authorizer → every method of the service answers 503 with Retry-After 5", async () => {
+  const { api } = readDeclarations({});
+  const throttle = () => Promise.reject(new InvocationError(throttledInvocation, "Rate Exceeded."));
+  const { send } = await open(api, { invoke: throttle, stream: throttle });
+  const answers = api.methods.map(async ({ path, verb }) => {
+    const { status, headers } = await send(path.replaceAll(/[{}]/g, ""), {
+      method: verb,
+      ...bearer("a.b.c"),
     });
-    return reportSchema.parse(await response.json()).event;
+    return `${status} ${headers["retry-after"]}`;
+  });
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(["503 5"]));
+});
+
+test("a function answers after the integration's time → 504, and 200 where a busy machine is given more of it", async () => {
+  const slow = () => new Promise((resolve) => setTimeout(() => resolve({ statusCode: 200 }), 100));
+  const statusWith = async (deadlineFactor: number) => {
+    const { send } = await open({ methods }, { invoke: slow, deadlineFactor });
+    return (await send("/things")).status;
   };
-  const asText = await post("application/json", new TextEncoder().encode('{"é":1}'));
-  expect(asText).toMatchObject({ body: "eyLDqSI6MX0=", isBase64Encoded: true });
-  const asBytes = await post("application/octet-stream; x=y", new Uint8Array([0, 255]));
-  expect(asBytes).toMatchObject({ body: "AP8=", isBase64Encoded: true });
+  expect([await statusWith(0.001), await statusWith(1)]).toEqual([504, 200]);
 });
 
-test.each([[{}], [{ authorization: "" }], [{ authorization: "Basic x" }]])(
-  "the gateway responds 401 to %j without a call of the authorizer",
-  async (headers) => {
-    const { status, headers: received, body } = await send("/guarded/1", { headers });
-    expect(status).toBe(401);
-    expect(received["www-authenticate"]).toBe("Bearer");
-    expect(received).not.toHaveProperty("x-correlator");
-    expect(body).toBe('{"code":"UNAUTHENTICATED"}');
-  },
-);
+const tooLarge = () => Promise.reject(new InvocationError("RequestEntityTooLargeException", "large"));
 
-test("the gateway passes the authorizer's context to the function as strings", async () => {
-  const { event } = reportSchema.parse(JSON.parse((await guarded("context")).body));
-  expect(event.requestContext.authorizer).toEqual({
-    principalId: "caller",
-    calls: expect.stringMatching(/^\d+$/),
-    flag: "true",
-    type: "TOKEN",
-    methodArn: expect.stringMatching(
-      /^arn:aws:execute-api:eu-west-1:000000000000:[a-z0-9]{10}\/test\/GET\/guarded\/1$/,
-    ),
-    integrationLatency: expect.any(Number),
-  });
+test.each([
+  ["a body of more than 10 MB", "x".repeat(10_485_761), echo],
+  ["an event of more than the 6 MB that a function takes", "x", tooLarge],
+])("%s → 400 that says so", async (_, body, invoke) => {
+  const { send } = await open({ methods }, { invoke });
+  const answer = await send("/things", { method: "POST", body });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.body).message).toBe("The body is too large.");
 });
 
-test("the gateway calls the authorizer once for each token and evaluates its policy for each path", async () => {
-  const calls = async (token: string) =>
-    reportSchema.parse(JSON.parse((await guarded(token)).body)).event.requestContext.authorizer?.calls;
-  const first = await calls("one");
-  expect(await calls("one")).toBe(first);
-  expect((await guarded("one", "2")).status).toBe(403);
-  expect(await calls("all other")).not.toBe(first);
-});
-
-test.concurrent.each([
-  ["deny", 403, { message: "User is not authorized to access this resource" }],
-  ["unknown", 401, { code: "UNAUTHENTICATED" }],
-  ["broken", 500, { code: "INTERNAL" }],
-  ["malformed", 500, { code: "INTERNAL" }],
-  ["hang", 500, { code: "INTERNAL" }],
-])("the gateway handles the authorizer's answer %s with status %i", async (token, status, body) => {
-  const answer = await guarded(token);
-  expect(answer.status).toBe(status);
-  expect(JSON.parse(answer.body)).toMatchObject(body);
-});
-
-const failures = ["throw", "exit", "uncaught", "block", "nothing", "text", "status", "header", "large"];
-// An endless loop keeps a processor busy until the function times out.
-test.concurrent.each([...failures, ...(isWhole ? ["spin"] : [])])(
-  "the gateway responds 502 without a detail when a function fails by %s, and then serves the next request",
-  async (how) => {
-    const { status, headers, body } = await send(`/things?do=${how}`);
-    expect(status).toBe(502);
-    expect(body).toBe('{"code":"INTERNAL"}');
-    expect(headers["x-amzn-requestid"]).toMatch(/^[0-9a-f-]{36}$/);
-    expect((await send("/things")).status).toBe(200);
-  },
-);
-
-test("the gateway responds 504 when a function exceeds the integration's time-out", async () => {
-  expect((await send("/brief?do=sleep")).status).toBe(504);
-});
-
-test("the gateway responds 413 to a body over 10 MB", async () => {
-  const response = await fetch(`${service().url}/things`, {
-    method: "POST",
-    body: new Uint8Array(10_485_761),
-  });
-  expect(response.status).toBe(413);
-});
-
-test("the gateway responds 413 to a request whose event exceeds the 6 MB that a function can take", async () => {
-  const response = await fetch(`${service().url}/things`, { method: "POST", body: "x".repeat(6_400_000) });
-  expect(response.status).toBe(413);
-});
-
-test("the gateway answers the next request after a client disconnected in the middle of its own", async () => {
-  const { hostname, port } = new URL(service().url);
-  const socket = connect(Number(port), hostname);
-  socket.write(`POST /things HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Length: 100\r\n\r\nhalf`);
-  await once(socket, "connect");
-  socket.destroy();
-  expect((await send("/things")).status).toBe(200);
+test("the gateway is given another API → it answers the next request by that one", async () => {
+  const own = await open({ methods }, { invoke: echo });
+  own.gateway.serve({ ...readDeclarations({}).api, methods: [methodOf("/new")] });
+  expect([(await own.send("/new")).status, (await own.send("/things")).status]).toEqual([200, 404]);
 });

@@ -15,52 +15,44 @@ import {
 } from "@aws-sdk/client-sqs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
-import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { embeddedCredentials as credentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables, openDatabase } from "../../tools/local/servers/database.ts";
 import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import type { LocalTable } from "../../tools/local/template/tables.ts";
 import { canMount, withMounted } from "../support/mounted.ts";
 import { runs } from "../support/sample.ts";
 import { localQueue } from "./use-queue-server.ts";
 
 let folder: TemporaryFolder;
 const closing: (() => Promise<void> | void)[] = [];
+const closeAll = async () => {
+  for (const close of closing.splice(0)) await close();
+};
 beforeEach(() => {
   folder = temporaryFolder("kept-servers-");
 });
 afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
+  await closeAll();
   folder.remove();
 });
 
-const queues = [
-  localQueue("jobs", {
-    visibilitySeconds: 600,
-    redrive: { deadLetterLogicalId: "dead", maxReceiveCount: 1 },
-  }),
-  localQueue("dead", { visibilitySeconds: 600 }),
-];
+const queues = [localQueue("dead", 600), localQueue("jobs", 600, "dead", 1)];
 
 /** Opens the queues of the folder. The server is closed without being asked to save first. */
 async function openQueues() {
-  const server = await openQueueServer(undefined, { folder: folder.path });
-  const client = queueClient(server.endpoint, embeddedCredentials);
-  const urls = await createQueues(server.endpoint, embeddedCredentials, queues);
-  const close = async () => {
-    client.destroy();
-    await server.close();
-  };
-  closing.push(close);
+  const { endpoint, close } = await openQueueServer(undefined, { folder: folder.path });
+  const client = queueClient(endpoint, credentials);
+  closing.push(close, () => client.destroy());
+  const urls: ReadonlyMap<string, string> = await createQueues(endpoint, credentials, queues);
   const receive = async (name: string) => {
-    const QueueUrl = urls.get(name);
     const options = { MaxNumberOfMessages: 10, MessageSystemAttributeNames: ["All" as const] };
-    return (await client.send(new ReceiveMessageCommand({ QueueUrl, ...options }))).Messages ?? [];
+    const command = new ReceiveMessageCommand({ QueueUrl: urls.get(name), ...options });
+    return (await client.send(command)).Messages ?? [];
   };
-  return { close, client, QueueUrl: urls.get("jobs"), receive };
+  return { client, QueueUrl: urls.get("jobs"), receive };
 }
 
-test("the embedded SQS keeps deleted and hidden messages back after a restart and keeps dead letters", async () => {
-  const { client, QueueUrl, receive, close } = await openQueues();
+test("the embedded SQS keeps deleted and hidden messages back after a restart, and keeps dead letters", async () => {
+  const { client, QueueUrl, receive } = await openQueues();
   for (const MessageBody of ["deleted", "hidden", "shown again"]) {
     await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
   }
@@ -68,104 +60,89 @@ test("the embedded SQS keeps deleted and hidden messages back after a restart an
   await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: deleted?.ReceiptHandle }));
   const { ReceiptHandle } = shown ?? {};
   await client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
-  await close();
+  await closeAll();
 
-  const after = await openQueues();
-
-  // The second receive makes the visible message a dead letter, which another restart keeps.
-  expect(await after.receive("jobs")).toEqual([]);
-  await after.close();
-  const later = await openQueues();
-  expect(await later.receive("dead")).toMatchObject([
-    { Body: "shown again", Attributes: { ApproximateReceiveCount: "3" } },
-  ]);
+  // This receive makes the visible message a dead letter, which another restart keeps.
+  expect(await (await openQueues()).receive("jobs")).toEqual([]);
+  await closeAll();
+  const [letter, ...more] = await (await openQueues()).receive("dead");
+  expect(letter).toMatchObject({ Body: "shown again", Attributes: { ApproximateReceiveCount: "3" } });
+  expect(more).toEqual([]);
 });
 
+const byState = {
+  IndexName: "by-state",
+  KeySchema: [{ AttributeName: "state", KeyType: "HASH" as const }],
+  Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: ["turn"] },
+};
 /** A table with an index that has some of its attributes. */
-const table: LocalTable = {
-  logicalId: "Jobs",
-  name: "jobs",
-  definition: {
-    AttributeDefinitions: ["id", "state"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: "by-state",
-        KeySchema: [{ AttributeName: "state", KeyType: "HASH" }],
-        Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["turn"] },
-      },
-    ],
-    BillingMode: "PAY_PER_REQUEST",
-  },
+const table = {
+  TableName: "jobs",
+  AttributeDefinitions: ["id", "state"].map((name) => ({ AttributeName: name, AttributeType: "S" as const })),
+  KeySchema: [{ AttributeName: "id", KeyType: "HASH" as const }],
+  GlobalSecondaryIndexes: [byState],
+  BillingMode: "PAY_PER_REQUEST" as const,
 };
 
 function databaseClient(endpoint: string): DynamoDBClient {
-  const client = new DynamoDBClient({
-    endpoint,
-    region: "eu-west-1",
-    credentials: embeddedCredentials,
-    maxAttempts: 1,
-  });
+  const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });
   closing.push(() => client.destroy());
   return client;
 }
 
 async function openTables(declared = [table]): Promise<DynamoDBClient> {
-  const server = await openDatabase(undefined, { folder: folder.path });
-  closing.push(() => server.close());
-  await createTables(server.endpoint, embeddedCredentials, declared);
-  return databaseClient(server.endpoint);
+  const { endpoint, close } = await openDatabase(undefined, { folder: folder.path });
+  closing.push(close);
+  await createTables(endpoint, credentials, declared);
+  return databaseClient(endpoint);
 }
-
-async function closeAll(): Promise<void> {
-  for (const close of closing.splice(0)) await close();
-}
-
-const module = new URL("../../tools/local/servers/database.ts", import.meta.url).href;
-
-/** A program that serves the tables of a folder until it is killed. */
-const program = `
-const [, module, folder] = process.argv;
-const { openDatabase } = await import(module);
-const { endpoint } = await openDatabase(undefined, { folder });
-console.log(endpoint);
-`;
 
 test("npm start --keep refuses a table that exists with other indexes", async () => {
   await openTables();
   await closeAll();
-  const GlobalSecondaryIndexes = table.definition.GlobalSecondaryIndexes?.map((index) => ({
-    ...index,
-    IndexName: "by-other",
-  }));
-
-  const opening = openTables([{ ...table, definition: { ...table.definition, GlobalSecondaryIndexes } }]);
-
+  const opening = openTables([{ ...table, GlobalSecondaryIndexes: [{ ...byState, IndexName: "by-other" }] }]);
   await expect(opening).rejects.toThrow("Table jobs has other keys or indexes");
 });
+
+const server = (name: string) => new URL(`../../tools/local/servers/${name}.ts`, import.meta.url).href;
+
+/** A program that serves the tables of a folder until it is killed. */
+const serving = `
+const { openDatabase } = await import(${JSON.stringify(server("database"))});
+console.log((await openDatabase(undefined, { folder: process.argv[1] })).endpoint);
+`;
+
+const update = (id: string, turn: number) =>
+  new UpdateItemCommand({
+    TableName: "jobs",
+    Key: { id: { S: id } },
+    UpdateExpression: "SET #state = :state, turn = :turn",
+    ExpressionAttributeNames: { "#state": "state" },
+    ExpressionAttributeValues: { ":state": { S: `state-${turn % 3}` }, ":turn": { N: `${turn}` } },
+  });
+
+const inState = (state: string) =>
+  new QueryCommand({
+    TableName: "jobs",
+    IndexName: "by-state",
+    KeyConditionExpression: "#state = :state",
+    ExpressionAttributeNames: { "#state": "state" },
+    ExpressionAttributeValues: { ":state": { S: state } },
+  });
 
 test("the embedded DynamoDB has indexes that match its items after it was killed during writes", async () => {
   await openTables();
   await closeAll();
   const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
   for (let kill = 0; kill < runs(10, 2); kill++) {
-    const child = spawn(process.execPath, ["--input-type=module", "-e", program, module, folder.path], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(process.execPath, ["--input-type=module", "-e", serving, folder.path]);
     const [endpoint] = await once(child.stdout, "data");
     const client = databaseClient(String(endpoint).trim());
     const ended = once(child, "exit");
     let turns = 0;
     const write = async (id: string) => {
       for (let turn = 0; ; turn++) {
-        const command = new UpdateItemCommand({
-          TableName: "jobs",
-          Key: { id: { S: id } },
-          UpdateExpression: "SET #state = :state, turn = :turn",
-          ExpressionAttributeNames: { "#state": "state" },
-          ExpressionAttributeValues: { ":state": { S: `state-${turn % 3}` }, ":turn": { N: `${turn}` } },
-        });
-        await client.send(command);
+        await client.send(update(id, turn));
         if (++turns === 200) child.kill("SIGKILL");
       }
     };
@@ -173,79 +150,53 @@ test("the embedded DynamoDB has indexes that match its items after it was killed
     await ended;
 
     const after = await openTables();
-
     const items: Record<string, AttributeValue>[] = [];
-    for await (const { Items = [] } of paginateScan({ client: after }, { TableName: "jobs" })) {
-      items.push(...Items);
-    }
+    for await (const page of paginateScan({ client: after }, { TableName: "jobs" }))
+      items.push(...(page.Items ?? []));
     const indexed: Record<string, AttributeValue>[] = [];
-    for (const state of ["state-0", "state-1", "state-2"]) {
-      const command = new QueryCommand({
-        TableName: "jobs",
-        IndexName: "by-state",
-        KeyConditionExpression: "#state = :state",
-        ExpressionAttributeNames: { "#state": "state" },
-        ExpressionAttributeValues: { ":state": { S: state } },
-      });
-      indexed.push(...((await after.send(command)).Items ?? []));
-    }
-    const byId = (one: Record<string, AttributeValue>, other: Record<string, AttributeValue>) =>
-      Number(one.id?.S) - Number(other.id?.S);
+    for (const state of [0, 1, 2])
+      indexed.push(...((await after.send(inState(`state-${state}`))).Items ?? []));
+    const sorted = (all: typeof items) => all.sort((one, other) => Number(one.id?.S) - Number(other.id?.S));
     expect(items).toHaveLength(ids.length);
-    expect(indexed.sort(byId)).toEqual(items.sort(byId));
+    expect(sorted(indexed)).toEqual(sorted(items));
     await closeAll();
   }
 });
 
-const queueModule = new URL("../../tools/local/servers/queue-server.ts", import.meta.url).href;
-
-/** A program that stores one thing after the other until its server tells that it is broken. */
-const filling = (opened: string, store: string) => `
-const [, module, queueModule, folder] = process.argv;
+/** A program that opens a server on a folder, and stores one thing after the other until it is told of the end. */
+const filling = (module: string, opening: string, storing: string) => `
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 const onBroken = ({ message }) => {
   console.log("broken: " + message);
   process.exit(1);
 };
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+const options = { folder: process.argv[1], onBroken };
+const local = await import(${JSON.stringify(server(module))});
+${opening}
 const text = "x".repeat(100_000);
-${opened}
-for (let id = 0; id < 1_000; id++) await ${store}.catch(() => undefined);
+for (let id = 0; id < 1_000; id++) await client.send(${storing}).catch(() => undefined);
 console.log("nothing happened");
 `;
 
-const fillings = {
-  DynamoDB: filling(
-    `
-const { openDatabase, createTables } = await import(module);
+const ofDatabase = `
 const { DynamoDBClient, PutItemCommand } = await import("@aws-sdk/client-dynamodb");
-const { endpoint } = await openDatabase(undefined, { folder, onBroken });
-await createTables(endpoint, credentials, [${JSON.stringify(table)}]);
-const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });`,
-    'client.send(new PutItemCommand({ TableName: "jobs", Item: { id: { S: String(id) }, text: { S: text } } }))',
-  ),
-  SQS: filling(
-    `
-const { openQueueServer, createQueues, queueClient } = await import(queueModule);
+const { endpoint } = await local.openDatabase(undefined, options);
+await local.createTables(endpoint, credentials, [${JSON.stringify(table)}]);
+const client = new DynamoDBClient({ endpoint, region: "eu-west-1", credentials, maxAttempts: 1 });`;
+const ofQueues = `
 const { SendMessageCommand } = await import("@aws-sdk/client-sqs");
-const { endpoint } = await openQueueServer(undefined, { folder, onBroken });
-const client = queueClient(endpoint, credentials);
-const QueueUrl = (await createQueues(endpoint, credentials, ${JSON.stringify(queues)})).get("jobs");`,
-    "client.send(new SendMessageCommand({ QueueUrl, MessageBody: text }))",
-  ),
-};
+const { endpoint } = await local.openQueueServer(undefined, options);
+const client = local.queueClient(endpoint, credentials);
+const QueueUrl = (await local.createQueues(endpoint, credentials, ${JSON.stringify(queues)})).get("jobs");`;
+const put = 'new PutItemCommand({ TableName: "jobs", Item: { id: { S: String(id) }, text: { S: text } } })';
 
-test.runIf(canMount).each(Object.entries(fillings))(
-  "the embedded %s says that it is broken when the disk of its folder is full",
-  async (_, source) => {
-    const run = 'exec "$0" --input-type=module -e "$1" "$2" "$3" "$4"';
-    const { code, stdout } = await withMounted(folder.path, "size=1m", run, [
-      process.execPath,
-      source,
-      module,
-      queueModule,
-      folder.path,
-    ]);
-    expect(stdout).toMatch(/broken: .*No space left on device\n$/);
-    expect(code).toBe(1);
-  },
-);
+test.runIf(canMount).each([
+  ["DynamoDB", filling("database", ofDatabase, put)],
+  ["SQS", filling("queue-server", ofQueues, "new SendMessageCommand({ QueueUrl, MessageBody: text })")],
+])("the embedded %s says that it is broken when the disk of its folder is full", async (_, source) => {
+  const run = 'exec "$0" --input-type=module -e "$1" "$2"';
+  const args = [process.execPath, source, folder.path];
+  const { code, stdout } = await withMounted(folder.path, "size=1m", run, args);
+  expect(stdout).toMatch(/broken: .*No space left on device\n$/);
+  expect(code).toBe(1);
+});

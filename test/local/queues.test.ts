@@ -1,206 +1,142 @@
 import {
-  CreateQueueCommand,
+  ChangeMessageVisibilityCommand,
   GetQueueAttributesCommand,
   type MessageAttributeValue,
   SendMessageBatchCommand,
-  type SQSClient,
 } from "@aws-sdk/client-sqs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { SQSEvent, SQSRecord } from "aws-lambda";
+import { expect, onTestFinished, test } from "vitest";
+import { QueuePoller } from "../../tools/local/lambda/queue-poller.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
-import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import { loadTemplate, type Template } from "../../tools/local/template/template.ts";
-import { openStage, receiptsOf, type Stage } from "./queue-stage.ts";
-import { type SampleAssembly, sampleAssembly } from "./sample-assembly.ts";
-import { idOf, type StartedSample, startSample } from "./started-sample.ts";
+import { useQueueServer } from "./use-queue-server.ts";
 
-type QueueName = "Steady" | "Brief" | "Dead";
+const { server, client, create } = useQueueServer();
 
-let assembly: SampleAssembly;
-let stage: Stage;
-
-beforeAll(async () => {
-  assembly = await sampleAssembly({ queues: true });
-  stage = await openStage();
-});
-beforeEach(() => stage.play());
-afterAll(async () => {
-  await stage.close();
-  assembly.remove();
-});
-
-const start = (options: Parameters<typeof startSample>[0] = {}) => {
-  const extraEnvironment = { STAGE_URL: stage.url };
-  return startSample({ assembly: assembly.directory, extraEnvironment, ...options });
-};
-
-function queueOf(template: Template, name: QueueName) {
-  const found = template.queues.find(({ logicalId }) => logicalId.startsWith(name));
-  if (found === undefined) throw new Error(`no queue ${name}`);
-  return found;
+/** Lets a function consume a queue until it is closed; notes with which count each message was received. */
+function consume(url: string, handle: (record: SQSRecord) => unknown) {
+  const logs: string[] = [];
+  const records: SQSRecord[] = [];
+  const poller = new QueuePoller({
+    functionId: "consumer",
+    queue: { url, arn: "arn:jobs" },
+    concurrency: 2,
+    endpoint: server().endpoint,
+    credentials: embeddedCredentials,
+    invoke: async (_, event) => {
+      const [record, ...more] = (event as SQSEvent).Records;
+      if (record === undefined || more.length > 0) throw new Error("an event has one record");
+      records.push(record);
+      return await handle(record);
+    },
+    logs: { write: (line) => logs.push(String(line)) },
+  });
+  poller.start();
+  onTestFinished(() => poller.close());
+  const receipts = () =>
+    records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`).sort();
+  return { logs, records, receipts, close: () => poller.close() };
 }
 
-/** Starts the consumers, so that no message waits for a cold start. */
-async function warm(service: StartedSample) {
-  const consumers = ["SteadyConsumer", "BriefConsumer", "DeadConsumer"];
-  await Promise.all(consumers.map((name) => service.invoke(idOf(service, name), {})));
-}
+type Attributes = Record<string, MessageAttributeValue>;
 
-async function send(
-  client: SQSClient,
-  QueueUrl: string,
-  bodies: readonly string[],
-  MessageAttributes: Record<string, MessageAttributeValue> = {},
-) {
+async function send(QueueUrl: string, bodies: readonly string[], MessageAttributes: Attributes = {}) {
   const Entries = bodies.map((MessageBody, index) => ({ Id: `${index}`, MessageBody, MessageAttributes }));
-  const { Successful } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
-  expect(Successful).toHaveLength(bodies.length);
+  await client().send(new SendMessageBatchCommand({ QueueUrl, Entries }));
 }
 
-async function left(client: SQSClient, QueueUrl: string) {
-  const { Attributes } = await client.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
-  );
-  return {
-    visible: Attributes?.ApproximateNumberOfMessages,
-    hidden: Attributes?.ApproximateNumberOfMessagesNotVisible,
-  };
+/** How many messages of a queue are visible, and how many hidden. */
+async function left(QueueUrl: string) {
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
+  const { Attributes: found = {} } = await client().send(command);
+  return [found.ApproximateNumberOfMessages, found.ApproximateNumberOfMessagesNotVisible].map(Number);
 }
 
-const nothing = { visible: "0", hidden: "0" };
-const eventually = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 100_000, interval: 20 });
+/** Makes a message visible again at once. */
+const show = (QueueUrl: string, { receiptHandle: ReceiptHandle }: SQSRecord) =>
+  client().send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
 
-describe("a queue of the template", () => {
-  let service: StartedSample;
-  let client: SQSClient;
-  const url = (name: QueueName) => queueOf(service.template, name).url;
-
-  beforeAll(async () => {
-    service = await start();
-    client = queueClient(service.queueEndpoint ?? "", embeddedCredentials);
-    await warm(service);
+test("a message → its function gets it in the form of Lambda, and it is deleted when the function has answered", async () => {
+  const { jobs } = await create("form");
+  const { records } = consume(jobs, () => undefined);
+  await send(jobs, ['{"a":"é"}'], {
+    text: { DataType: "String", StringValue: "x" },
+    bytes: { DataType: "Binary", BinaryValue: new Uint8Array([0, 255]) },
   });
-  afterEach(() =>
-    Promise.all(
-      (["Steady", "Brief", "Dead"] as const).map(async (name) => {
-        await eventually(async () => expect(await left(client, url(name))).toEqual(nothing));
-      }),
-    ),
-  );
-  afterAll(async () => {
-    client.destroy();
-    await service.close();
+  await expect.poll(() => records).toHaveLength(1);
+  const milliseconds = expect.stringMatching(/^\d{13}$/);
+  const lists = { stringListValues: [], binaryListValues: [] };
+  expect(records[0]).toEqual({
+    messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    receiptHandle: expect.stringMatching(/./),
+    body: '{"a":"é"}',
+    attributes: {
+      ApproximateReceiveCount: "1",
+      SentTimestamp: milliseconds,
+      SenderId: expect.stringMatching(/./),
+      ApproximateFirstReceiveTimestamp: milliseconds,
+    },
+    messageAttributes: {
+      text: { ...lists, stringValue: "x", dataType: "String" },
+      bytes: { ...lists, binaryValue: "AP8=", dataType: "Binary" },
+    },
+    md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+    md5OfBody: "110df10b56b83299182f70164879d203",
+    eventSource: "aws:sqs",
+    eventSourceARN: "arn:jobs",
+    awsRegion: "eu-west-1",
   });
+  await expect.poll(() => left(jobs)).toEqual([0, 0]);
+});
 
-  test("a function receives a message in the form of Lambda, and the message is deleted when it has answered", async () => {
-    await send(client, url("Steady"), ['{"a":"é"}'], {
-      text: { DataType: "String", StringValue: "x" },
-      bytes: { DataType: "Binary", BinaryValue: new Uint8Array([0, 255]) },
-    });
-    await eventually(() => expect(stage.deliveries).toHaveLength(1));
-    const milliseconds = expect.stringMatching(/^\d{13}$/);
-    expect(stage.deliveries[0]?.records).toEqual([
-      {
-        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        receiptHandle: expect.stringMatching(/./),
-        body: '{"a":"é"}',
-        attributes: {
-          ApproximateReceiveCount: "1",
-          SentTimestamp: milliseconds,
-          SenderId: expect.stringMatching(/./),
-          ApproximateFirstReceiveTimestamp: milliseconds,
-        },
-        messageAttributes: {
-          text: { stringValue: "x", stringListValues: [], binaryListValues: [], dataType: "String" },
-          bytes: { binaryValue: "AP8=", stringListValues: [], binaryListValues: [], dataType: "Binary" },
-        },
-        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
-        md5OfBody: "110df10b56b83299182f70164879d203",
-        eventSource: "aws:sqs",
-        eventSourceARN: queueOf(service.template, "Steady").arn,
-        awsRegion: "eu-west-1",
-      },
-    ]);
+test("nine messages of a queue that is read two at a time → each invokes its function once, and never a third beside two", async () => {
+  const { jobs } = await create("steady");
+  let [open, max] = [0, 0];
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const { receipts } = consume(jobs, async () => {
+    max = Math.max(max, ++open);
+    await held;
+    open--;
   });
-
-  test("a queue is read in batches of one message, with no more batches at a time than the mapping allows", async () => {
-    let max = 0;
-    stage.play(async () => {
-      max = Math.max(max, stage.open());
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      return {};
-    });
-    const bodies = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-    await send(client, url("Steady"), bodies);
-    await eventually(async () => expect(await left(client, url("Steady"))).toEqual(nothing));
-    expect(receiptsOf(stage.deliveries, "Steady")).toEqual(
-      Object.fromEntries(bodies.map((body) => [body, ["1"]])),
-    );
-    expect(stage.deliveries.map(({ records }) => records.length)).toEqual(bodies.map(() => 1));
-    expect(max).toBe(2);
-  });
-
-  test("a queue redelivers only the messages that the function reports as failed", async () => {
-    stage.play(({ records }) => {
-      const failed = records.filter(
-        ({ body, attributes }) => body === "bad" && attributes.ApproximateReceiveCount === "1",
-      );
-      const answer = { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
-      return failed.length === 0 ? { answer } : { answer, hideSeconds: 0 };
-    });
-    await send(client, url("Brief"), ["good", "bad"]);
-    await eventually(() => {
-      expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ good: ["1"], bad: ["1", "2"] });
-    });
-  });
-
-  test("a queue redelivers a batch whose function throws or times out, then moves it to the dead-letter queue", async () => {
-    stage.play(({ queue, records }) => {
-      if (queue === "Dead") return {};
-      const isFirst = records[0]?.attributes.ApproximateReceiveCount === "1";
-      // The second receive ends with the function's time-out, after which the message is visible again.
-      return isFirst ? { error: "as asked", hideSeconds: 0 } : new Promise(() => {});
-    });
-    await send(client, url("Brief"), ["a", "b"]);
-    await eventually(() => {
-      expect(Object.keys(receiptsOf(stage.deliveries, "Dead")).sort()).toEqual(["a", "b"]);
-    });
-    expect(receiptsOf(stage.deliveries, "Brief")).toEqual({ a: ["1", "2"], b: ["1", "2"] });
-    expect(service.logs.join("")).toMatch(/"message":"A batch failed".*"reason":"Error: as asked"/);
-    expect(service.logs.join("")).toMatch(/"reason":"Sandbox.Timedout: Task timed out after 10.00 seconds"/);
+  await send(jobs, [..."123456789"]);
+  await expect.poll(() => open).toBe(2);
+  letGo();
+  await expect.poll(() => left(jobs)).toEqual([0, 0]);
+  expect({ receipts: receipts(), max }).toEqual({
+    receipts: [..."123456789"].map((body) => `${body} 1`),
+    max: 2,
   });
 });
 
-test("npm start uses the shell's SQS with the shell's keys, leaves its queues unchanged, and closes with a message unfinished", async () => {
-  const external = await openQueueServer(undefined);
-  const client = queueClient(external.endpoint, embeddedCredentials);
-  const { name } = queueOf(loadTemplate(assembly.directory), "Steady");
-  const Attributes = { VisibilityTimeout: "77" };
-  const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
-  const environment = {
-    AWS_ENDPOINT_URL_SQS: external.endpoint,
-    AWS_ACCESS_KEY_ID: "mine",
-    AWS_SECRET_ACCESS_KEY: "hidden",
-  };
-  const service = await start({ environment });
-  try {
-    expect(service.environmentOf(idOf(service, "SteadyConsumer"))).toMatchObject({
-      ...environment,
-      QUEUE_URL: QueueUrl,
+test.each([
+  ["throws", () => Promise.reject(new Error("as asked")), "Error: as asked"],
+  ["reports what is no report", () => ({ batchItemFailures: "all" }), "malformed"],
+  ["reports another message", () => ({ batchItemFailures: [{ itemIdentifier: "none" }] }), "malformed"],
+  ["reports it", ({ messageId }: SQSRecord) => ({ batchItemFailures: [{ itemIdentifier: messageId }] }), ""],
+])(
+  "a function %s for one of two messages → that one comes again, then is a dead letter, and the other is deleted",
+  async (how, fail, reason) => {
+    const { jobs, dead } = await create(how.replaceAll(" ", "-"));
+    const { receipts, logs } = consume(jobs, async (record) => {
+      if (record.body === "good") return undefined;
+      await show(jobs, record);
+      return await fail(record);
     });
-    const kept = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }));
-    expect(kept.Attributes).toMatchObject(Attributes);
+    await send(jobs, ["good", "bad"]);
+    await expect.poll(() => left(dead)).toEqual([1, 0]);
+    await expect.poll(() => left(jobs)).toEqual([0, 0]);
+    expect(receipts()).toEqual(["bad 1", "bad 2", "good 1"]);
+    expect(logs).toEqual(reason === "" ? [] : [1, 2].map(() => expect.stringContaining(reason)));
+  },
+);
 
-    stage.play(() => new Promise(() => {}));
-    await send(client, QueueUrl, ["unfinished"]);
-    await eventually(() => expect(stage.open()).toBe(1));
-    await service.close();
-    await eventually(() => expect(stage.open()).toBe(0));
-    expect(await left(client, QueueUrl)).toEqual({ visible: "0", hidden: "1" });
-    expect(service.logs.join("")).not.toContain("A batch failed");
-  } finally {
-    await service.close();
-    client.destroy();
-    await external.close();
-  }
+test("the service closes while a message is handled → the message stays in the queue, and nothing is logged", async () => {
+  const { jobs } = await create("unfinished");
+  const { promise: handled, resolve: finish } = Promise.withResolvers<void>();
+  const { receipts, logs, close } = consume(jobs, () => handled);
+  await send(jobs, ["unfinished"]);
+  await expect.poll(receipts).toEqual(["unfinished 1"]);
+  await close();
+  finish();
+  expect(await left(jobs)).toEqual([0, 1]);
+  expect(logs).toEqual([]);
 });

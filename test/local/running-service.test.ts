@@ -1,38 +1,33 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
+import { expect, test } from "vitest";
+import { readDeclarations } from "../../tools/local/declared/declarations.ts";
 import { announce, runningService } from "../../tools/local/running-service.ts";
-import type { LocalService } from "../../tools/local/service.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 
-let parent: TemporaryFolder;
-beforeEach(() => {
-  parent = temporaryFolder("running-service-");
-});
-afterEach(() => parent.remove());
+const parent = useOwnFolder();
 
 const service = {
   url: "http://127.0.0.1:3017",
-  template: {
-    functions: [{ logicalId: "Login" }],
-    queues: [],
-    tables: [{ logicalId: "TABLEPROFILES0A1B2C3D", name: "profiles" }],
-  },
-  environmentOf: () => ({ SIGNING_KEY: "a-secret" }),
-} as unknown as LocalService;
+  declarations: readDeclarations({}),
+  tableNames: { TABLE_PROFILES: "profiles" },
+  queueUrls: new Map([["density-jobs", "http://127.0.0.1:1/jobs"]] as const),
+  environmentOf: () => ({ SIGNING_KEY: "a-secret", DENSITY_K: "20" }),
+};
 
-test("ncs --local finds a service by its port, with its table names and without a secret", () => {
+test("ncs --local finds a service by its port, with its tables, queues and settings and without a secret", () => {
   const folder = join(parent.path, "running");
   announce(service, true, folder);
-  expect(runningService(3017, folder)).toEqual({
-    pid: process.pid,
-    url: service.url,
-    environment: { TABLE_PROFILES: "profiles" },
-  });
+  const environment = {
+    DENSITY_K: "20",
+    QUEUE_DENSITY_JOBS: "http://127.0.0.1:1/jobs",
+    TABLE_PROFILES: "profiles",
+  };
+  expect(runningService(3017, folder)).toEqual({ pid: process.pid, url: service.url, environment });
 });
 
 test("npm start goes on when its folder cannot be written, and ncs --local says what to do", () => {
-  const folder = join(parent.path, "running");
+  const folder = join(parent.path, "unwritable");
   writeFileSync(folder, "");
   announce(service, true, folder);
   const look = () => runningService(3017, folder);

@@ -1,102 +1,108 @@
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
+import { join } from "node:path";
+import { CreateQueueCommand, GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Pages } from "../../tools/local/pages.ts";
+import type { BackingServer } from "../../tools/local/servers/backing-server.ts";
+import { openDatabase } from "../../tools/local/servers/database.ts";
 import { listen } from "../../tools/local/servers/listening-server.ts";
-import { idOf, type StartedSample, startSample } from "./started-sample.ts";
+import { type LocalService, startLocalService } from "../../tools/local/service.ts";
+import { useQueueServer } from "./use-queue-server.ts";
 
-let service: StartedSample;
-let database: DynamoDBClient;
+const { server: queues, client } = useQueueServer();
+let database: BackingServer;
+let service: LocalService;
+let shell: Record<string, string>;
+let pages: Pages;
+let QueueUrl = "";
+
+const start = (port: number) => {
+  const logs = { write: () => true };
+  return startLocalService({ port, environment: shell, deadlineFactor: 3, pages, logs });
+};
 
 beforeAll(async () => {
-  service = await startSample({
-    environment: { LIMIT: "99", ADDED: "yes", PRIVATE: "of the shell", AWS_ACCESS_KEY_ID: "real" },
-    configuration: ["LIMIT", "ADDED", "UNSET"],
-    extraEnvironment: { EXTRA: "1" },
-  });
-  const aws = { region: "eu-west-1", credentials: embeddedCredentials };
-  database = new DynamoDBClient({ ...aws, endpoint: service.databaseEndpoint });
-});
-afterAll(() => service.close());
-
-const sampleId = () => idOf(service, "SampleFunction");
-
-/** Starts the stack again until the test is over, on the database of the first service unless other variables are given. */
-async function startAgain(options: Parameters<typeof startSample>[0] = {}): Promise<StartedSample> {
-  const started = await startSample({
-    assembly: service.assembly,
-    environment: { AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint },
-    ...options,
-  });
-  onTestFinished(() => started.close());
-  return started;
-}
-
-test("a function with reserved concurrency refuses an event at once when all its executions are busy", async () => {
-  const id = idOf(service, "ReservedFunction");
-  const first = service.invoke(id, { do: "sleep" });
-  await expect(service.invoke(id, {})).rejects.toMatchObject({ errorType: "TooManyRequestsException" });
-  await first;
-  await expect(service.invoke(id, {})).resolves.toMatchObject({ count: 2 });
-});
-
-test("a function's environment has the template's variables and only the configuration of the shell", async () => {
-  const reported = await service.invoke(sampleId(), {});
-  const [table] = service.template.tables;
-  expect(reported).toMatchObject({
-    environment: {
-      TABLE: table?.name,
-      TABLE_ARN: `arn:aws:dynamodb:eu-west-1:000000000000:table/${table?.name}`,
-      SECRET: service.template.secrets[0]?.arn,
-      LIMIT: "99",
-      ADDED: "yes",
-      EXTRA: "1",
-      AWS_REGION: "eu-west-1",
-      AWS_ACCESS_KEY_ID: "local",
-      AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: service.secretsEndpoint,
-    },
-  });
-  expect(reported).toHaveProperty("environment", service.environmentOf(sampleId()));
-  for (const name of ["PRIVATE", "UNSET", "PATH", "HOME"]) {
-    expect(reported).not.toHaveProperty(["environment", name]);
-  }
-});
-
-test("the local service uses the shell's database with the shell's keys and creates no table there", async () => {
-  const environment = {
-    AWS_ENDPOINT_URL_DYNAMODB: service.databaseEndpoint,
+  pages = new Pages(() => {});
+  // Their build takes half a minute.
+  pages.built = async () => writeFileSync(join(pages.folder, "index.html"), "<title>a map</title>");
+  database = await openDatabase(undefined);
+  const Attributes = { VisibilityTimeout: "777" };
+  const made = await client().send(new CreateQueueCommand({ QueueName: "density-jobs", Attributes }));
+  QueueUrl = made.QueueUrl ?? "";
+  shell = {
     AWS_ACCESS_KEY_ID: "mine",
     AWS_SECRET_ACCESS_KEY: "hidden",
+    AWS_ENDPOINT_URL_DYNAMODB: database.endpoint,
+    AWS_ENDPOINT_URL_SQS: queues().endpoint,
+    RATE_LIMIT_PER_MINUTE: "99",
+    PRIVATE: "of the shell",
   };
-  const other = await startAgain({ environment });
-  expect(other.databaseEndpoint).toBe(service.databaseEndpoint);
-  expect(other.environmentOf(sampleId())).toMatchObject(environment);
-  const { TableNames } = await database.send(new ListTablesCommand());
-  expect(TableNames).toHaveLength(1);
+  service = await start(0);
+});
+afterAll(async () => {
+  await service.close();
+  await database.close();
+  pages.remove();
 });
 
-test("the local service fails to start with the number of a port that is in use", async () => {
+test("the shell names servers, keys and a rate limit → every function has them, and nothing else of the shell", () => {
+  const { PRIVATE: _, ...given } = shell;
+  for (const { id } of service.declarations.functions) {
+    expect(service.environmentOf(id)).toMatchObject({ ...given, TZ: ":UTC" });
+    for (const name of ["PRIVATE", "PATH", "HOME"])
+      expect(service.environmentOf(id)).not.toHaveProperty(name);
+  }
+  const AWS_ENDPOINT_URL_SECRETS_MANAGER = service.secretsEndpoint;
+  const ofOne = { AWS_ENDPOINT_URL_SECRETS_MANAGER, QUEUE_DENSITY_JOBS: QueueUrl };
+  expect(service.environmentOf("population-density/retrieve")).toMatchObject(ofOne);
+});
+
+test("the shell's SQS has a queue of the service already → its settings are left as they are", async () => {
+  const read = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["VisibilityTimeout"] });
+  expect((await client().send(read)).Attributes).toEqual({ VisibilityTimeout: "777" });
+});
+
+test("a busy machine's factor is 3 → functions have three times as long and know it, but not one that consumes a queue", () => {
+  const limitsOf = (wanted: string) =>
+    service.declarations.functions.flatMap(({ id, timeoutSeconds }) =>
+      id === wanted ? [timeoutSeconds, service.environmentOf(id).DEADLINE_FACTOR] : [],
+    );
+  expect(limitsOf("profile/authenticate")).toEqual([30, "3"]);
+  expect(limitsOf("population-density/deliver")).toEqual([300, undefined]);
+});
+
+test("the service listens → it publishes the key of its first rotation", async () => {
+  const published = async () => (await fetch(`${service.url}/.well-known/jwks.json`)).json();
+  // A busy machine answers 503 while it loads the other functions.
+  await expect.poll(published).toMatchObject({ keys: [{ kty: "EC" }] });
+});
+
+test("GET /llms.txt → it is answered before the pages are built, and GET / when they are", async () => {
+  const textAt = async (path: string) => (await fetch(`${service.url}${path}`)).text();
+  expect(await textAt("/llms.txt")).toContain(`SERVICE=${service.url}`);
+  expect(existsSync(join(pages.folder, "index.html"))).toBe(false);
+  expect(await textAt("/")).toBe("<title>a map</title>");
+});
+
+test("the service starts on a port that is in use → it names the port", async () => {
   const taken = await listen(createServer(), 0);
   const port = Number(new URL(taken.url).port);
-  await expect(startAgain({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is already in use`);
+  await expect(start(port)).rejects.toThrow(`Port ${port} of 127.0.0.1 is already in use`);
   await taken.close();
 });
 
-test("the local service closes without waiting for open requests, which it aborts, and may be closed twice", async () => {
-  const other = await startAgain({ environment: {} });
-  await (await fetch(`${other.url}/things`)).text();
-  const underWay = fetch(`${other.url}/things?do=hang`).catch(() => "cut");
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  await Promise.all([other.close(), other.close()]);
+// The last of the tests: it closes the service.
+test("the service closes twice while a request is sent → the request is cut off, and nothing listens afterwards", async () => {
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("{")) });
+  const sent = new Request(`${service.url}/v3/profile/authenticate`, {
+    method: "POST",
+    body,
+    duplex: "half",
+  });
+  const underWay = fetch(sent).catch(() => "cut");
+  await fetch(`${service.url}/llms.txt`);
+  await Promise.all([service.close(), service.close()]);
   expect(await underWay).toBe("cut");
-  await expect(fetch(other.url)).rejects.toThrow();
-});
-
-test("a busy machine's factor is told to the functions of the API and multiplies what the gateway waits", async () => {
-  const { environmentOf, url } = await startAgain({ deadlineFactor: 100 });
-  expect(environmentOf(idOf(service, "SampleFunction"))).toHaveProperty("DEADLINE_FACTOR", "100");
-  expect(service.environmentOf(sampleId())).not.toHaveProperty("DEADLINE_FACTOR");
-  const statusOf = async (base: string) => (await fetch(`${base}/brief?do=sleep`)).status;
-  expect([await statusOf(service.url), await statusOf(url)]).toEqual([504, 200]);
+  await expect(fetch(service.url)).rejects.toThrow();
 });

@@ -1,23 +1,19 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll } from "vitest";
+import type { QueueName } from "../../shared/sqs/queues.ts";
+import type { LocalQueue } from "../../tools/local/declared/declarations.ts";
 import { type BackingServer, embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
-import { openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
-import type { LocalQueue } from "../../tools/local/template/queues.ts";
+import { createQueues, openQueueServer, queueClient } from "../../tools/local/servers/queue-server.ts";
 
-/** A queue as a template declares it. */
+/** A queue of a test's own, whose messages become dead letters of another after so many receives. */
 export function localQueue(
   name: string,
-  { visibilitySeconds = 30, url = "", redrive }: Partial<LocalQueue> = {},
+  visibilitySeconds = 30,
+  dead?: string,
+  maxReceiveCount = 2,
 ): LocalQueue {
-  return {
-    logicalId: name,
-    name,
-    arn: `arn:aws:sqs:eu-west-1:000000000000:${name}`,
-    url,
-    visibilitySeconds,
-    attributes: { VisibilityTimeout: `${visibilitySeconds}` },
-    redrive,
-  };
+  const deadLetters = dead === undefined ? undefined : { queue: dead as QueueName, maxReceiveCount };
+  return { name: name as QueueName, attributes: { VisibilityTimeout: `${visibilitySeconds}` }, deadLetters };
 }
 
 /** Starts an embedded SQS and a client of it for the tests of a file. */
@@ -32,5 +28,13 @@ export function useQueueServer() {
     client.destroy();
     await server.close();
   });
-  return { server: () => server, client: () => client };
+  /** Creates a queue and one for its dead letters, and returns their URLs. */
+  const create = async (name: string) => {
+    const queues = [localQueue(`${name}-dead`), localQueue(name, 30, `${name}-dead`)];
+    const [dead = "", jobs = ""] = (
+      await createQueues(server.endpoint, embeddedCredentials, queues)
+    ).values();
+    return { jobs, dead };
+  };
+  return { server: () => server, client: () => client, create };
 }

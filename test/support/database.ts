@@ -2,9 +2,9 @@ import { vi } from "vitest";
 import { densityImports } from "../../functions/population-density/import/store/tables.ts";
 import { densities } from "../../functions/population-density/tiles/table.ts";
 import { type Table, tableVariable } from "../../shared/table.ts";
+import { declaredTable } from "../../tools/local/declared/declared-table.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
-import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { sharedService } from "./service.ts";
 import { uncached } from "./uncached.ts";
 
@@ -38,5 +38,5 @@ export async function useOwnTable(table: Table): Promise<void> {
 async function useOwnTables(...tables: readonly Table[]): Promise<void> {
   const own = tables.map((table) => declaredTable(table, `${table.name}-${crypto.randomUUID()}`));
   await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
-  for (const [index, table] of tables.entries()) vi.stubEnv(tableVariable(table), own[index]?.name);
+  for (const [index, table] of tables.entries()) vi.stubEnv(tableVariable(table), own[index]?.TableName);
 }

@@ -16,9 +16,9 @@ import {
   type DensityImported,
   importDensity,
 } from "../../tools/import/density/import-density.ts";
+import { declaredTable } from "../../tools/local/declared/declared-table.ts";
 import { embeddedCredentials } from "../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../tools/local/servers/database.ts";
-import { declaredTable } from "../../tools/local/servers/declared-table.ts";
 import { useTables } from "./database.ts";
 import { startBucket, type TestBucket } from "./objects.ts";
 import { type OwnFolder, useOwnFolder } from "./own-folder.ts";
@@ -68,7 +68,7 @@ export function useImports(stored: readonly number[] = [3, 4, 5, 6]): void {
       declaredTable(table, `${table.name}-${randomUUID()}`),
     );
     await createTables(sharedService.databaseEndpoint, embeddedCredentials, own);
-    const [first = "", second = "", third = "", fourth = ""] = own.map(({ name }) => name);
+    const [first = "", second = "", third = "", fourth = ""] = own.map(({ TableName }) => TableName);
     tables = {
       one: { densities: first, imports: second },
       distributed: { densities: third, imports: fourth },

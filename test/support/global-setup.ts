@@ -5,7 +5,7 @@ import type { startSharedService } from "./shared-service.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `test/support/service.ts` asks for the shared service and its templates. */
+    /** Where `test/support/service.ts` asks for the shared service and what is made for it. */
     readonly starter: string;
   }
 }
@@ -17,9 +17,10 @@ export default async function globalSetup(project: TestProject): Promise<() => P
   let starting: ReturnType<typeof startSharedService> | undefined;
   const server = createServer(async (request, response) => {
     try {
-      starting ??= start(project);
-      const { shared, templates } = await starting;
-      response.end(JSON.stringify(request.url === "/templates" ? await templates() : shared));
+      starting ??= start();
+      const { shared, pages, bundles, templates } = await starting;
+      const made = { "/pages": pages, "/bundles": bundles, "/templates": templates }[request.url ?? ""];
+      response.end(JSON.stringify(made === undefined ? shared : await made()));
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
@@ -33,7 +34,7 @@ export default async function globalSetup(project: TestProject): Promise<() => P
 }
 
 /** Loads what a start needs only now: most files need no service. */
-async function start(project: TestProject): ReturnType<typeof startSharedService> {
+async function start(): ReturnType<typeof startSharedService> {
   const { startSharedService } = await import("./shared-service.ts");
-  return await startSharedService(project.config.env.TEST_MODE === "all");
+  return await startSharedService();
 }

@@ -4,7 +4,10 @@ export const isLong = process.env.TEST_MODE === "long";
 /** Whether every long test runs whole: `npm run test:all`. `npm test` takes samples of them. */
 export const isWhole = isLong || process.env.TEST_MODE === "all";
 
-/** Whether the page is tested in a browser: whenever long tests run whole, and by CI beside samples of them. */
+/**
+ * Whether the page is tested in a browser, and the contract verified through bundles, as a stage has them: whenever long
+ * tests run whole, and by CI beside samples of them.
+ */
 export const isInBrowser = isWhole || process.env.TEST_MODE === "browser";
 
 /**

@@ -2,16 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { assemblySources } from "../../tools/assembly.ts";
 import { cachedFolder } from "../../tools/build-cache.ts";
 import { demoSources } from "../../tools/local/demo-tables.ts";
-import { templateSources } from "../infra/template-sources.ts";
-import { sampleSources } from "../local/sample-assembly.ts";
+import { pageSources } from "../../tools/local/pages.ts";
+import { bundleSources } from "../../tools/made-bundles.ts";
 import { runs } from "../support/sample.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -100,27 +99,13 @@ test("a cached folder is restored whole or not at all while four programs store 
   for (const output of await Promise.all(programs)) expect(output).toMatch(/^\d+\n$/);
 });
 
-/** Files of the project that a program imports, itself among them, and those they import. */
-function filesOf(program: string): string[] {
-  const found = new Set([join(repository, program)]);
-  for (const file of found) {
-    const source = readFileSync(file, "utf8");
-    for (const [, path] of source.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+)"/g)) {
-      if (path !== undefined) found.add(join(dirname(file), path));
-    }
-  }
-  return [...found].map((file) => relative(repository, file).replaceAll("\\", "/"));
-}
-
-test.each([
-  ["tools/make-assembly.ts", assemblySources],
-  ["tools/local/import-data.ts", demoSources],
-  ["test/infra/make-templates.ts", templateSources],
-  ["test/local/sample-app.ts", sampleSources],
-])("the declared sources of a cached folder include every file that %s imports", (program, declared) => {
-  const files = filesOf(program);
-  expect(files.length).toBeGreaterThan(2);
-  const isDeclared = (file: string) =>
-    declared.some((source) => file === source || file.startsWith(`${source}/`));
-  expect(files.filter((file) => !isDeclared(file))).toEqual([]);
+test("a changed line of a handler builds the bundles again, and neither the map nor the demo data", () => {
+  const handler = "functions/qos-profiles/retrieve.ts";
+  const depends = (sources: readonly string[], file: string) =>
+    sources.some((source) => file === source || file.startsWith(`${source}/`));
+  expect([bundleSources(), pageSources(), demoSources()].map((sources) => depends(sources, handler))).toEqual(
+    [true, false, false],
+  );
+  expect(depends(demoSources(), "functions/population-density/tiles/store.ts")).toBe(true);
+  expect(depends(pageSources(), "functions/population-density/cover/polygon.ts")).toBe(true);
 });

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { outputNames, queueOutput } from "../../infra/output-names.ts";
+import { readSynthesizedFunctions } from "../../tools/cli/synthesized-functions.ts";
+import { readDeclarations } from "../../tools/local/declared/declarations.ts";
 import { announce } from "../../tools/local/running-service.ts";
-import type { LocalService } from "../../tools/local/service.ts";
-import { loadTemplate } from "../../tools/local/template/template.ts";
 import { sharedFolder } from "../infra/template.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
@@ -22,8 +22,9 @@ beforeAll(async () => {
   });
 });
 
+const assembly = sharedFolder("localDev");
 const samEnv = (...args: string[]) =>
-  runNcs(["sam-env", "--outputs", outputs, "--assembly", sharedService.assembly, ...args]);
+  runNcs(["sam-env", "--outputs", outputs, "--assembly", assembly, ...args]);
 
 async function environmentOf(name: string, ...args: string[]): Promise<Record<string, string>> {
   const { stdout, stderr } = await samEnv(...args);
@@ -39,9 +40,9 @@ test("ncs sam-env prints exactly the variables of every function of the template
     id,
     Object.keys(variables).sort(),
   ]);
-  const declared = loadTemplate(sharedService.assembly).functions.map(({ logicalId, environment }) => [
-    logicalId,
-    Object.keys(environment).sort(),
+  const declared = [...(await readSynthesizedFunctions(assembly))].map(([id, variables]) => [
+    id,
+    Object.keys(variables).sort(),
   ]);
   expect(named).toEqual(declared);
 });
@@ -74,15 +75,13 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-const runningPort = Number(new URL(sharedService.url).port);
-const samLocal = (assembly: string, ...args: string[]) =>
-  runNcs(["sam-env", "--local", String(runningPort), "--assembly", assembly, ...args]);
-
 test("ncs sam-env --local gives containers the tables and server addresses of npm start", async () => {
-  const template = loadTemplate(sharedService.assembly);
+  const { url, tableNames } = sharedService;
   const environmentOf = () => ({ AWS_ENDPOINT_URL_DYNAMODB: sharedService.databaseEndpoint });
-  announce({ url: sharedService.url, template, environmentOf } as unknown as LocalService, false);
-  const { stdout, stderr } = await samLocal(sharedFolder("triedSettings"), "--host", "host.docker.internal");
+  const declarations = readDeclarations({});
+  announce({ url, declarations, tableNames, queueUrls: new Map(), environmentOf }, false);
+  const local = ["--local", new URL(url).port, "--assembly", sharedFolder("triedSettings")];
+  const { stdout, stderr } = await runNcs(["sam-env", ...local, "--host", "host.docker.internal"]);
 
   expect(stderr).toBe("");
   const environments: Record<string, Record<string, string>> = JSON.parse(stdout);
@@ -91,5 +90,5 @@ test("ncs sam-env --local gives containers the tables and server addresses of np
     expect(variables.AWS_ENDPOINT_URL_DYNAMODB).toBe(`http://host.docker.internal:${port}`);
   }
   const names = Object.values(environments).flatMap(({ TABLE_DEVICES = [] }) => TABLE_DEVICES);
-  expect(new Set(names)).toEqual(new Set([sharedService.tableNames.TABLE_DEVICES]));
+  expect(new Set(names)).toEqual(new Set([tableNames.TABLE_DEVICES]));
 });

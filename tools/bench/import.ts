@@ -8,8 +8,8 @@ import { densities } from "../../functions/population-density/tiles/table.ts";
 import { devices } from "../../shared/devices/table.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { declaredTable } from "../local/declared/declared-table.ts";
 import { createTables, openDatabase } from "../local/servers/database.ts";
-import { declaredTable } from "../local/servers/declared-table.ts";
 import { listen } from "../local/servers/listening-server.ts";
 import {
   atLeast,

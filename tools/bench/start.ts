@@ -6,14 +6,14 @@ import type { Metafile } from "esbuild";
 import * as z from "zod";
 import { endpoints } from "../../functions/areas.ts";
 import { functionIds } from "../../infra/bundles.ts";
-import type { FunctionId } from "../../infra/functions.ts";
+import { type FunctionId, functionDefaults, functionRecords } from "../../infra/functions.ts";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { logicalIdOf, withAssembly } from "../assembly.ts";
 import { buildFunctions, bundle } from "../build.ts";
 import { eventsFolder, readEvent } from "../event-files.ts";
 import { demoData } from "../import/data-files.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import type { LocalService } from "../local/service.ts";
+import { bundleVariables, makeBundles } from "../made-bundles.ts";
 import { RuntimeClient } from "../runtime-client.ts";
 import { atMost, type Bench, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { pathOf } from "./process.ts";
@@ -158,32 +158,36 @@ const measuredRequests = sized(2_000, 5);
 const megabytesOfProcessor = 1_769;
 
 async function requestRows(plainBundle: string): Promise<Row[]> {
-  return await withAssembly(async (assembly) => {
-    const service = await startDemoService({
-      assembly,
-      environment: {},
-      extraEnvironment: { RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
-      port: 0,
-      data: demoData,
-      logs: { write: () => true },
-    });
-    try {
-      const rows: Row[] = [];
-      for (const { event } of requests) rows.push(await firstRow(service, event, plainBundle));
-      for (const request of requests) rows.push(await warmRow(service, request));
-      return rows;
-    } finally {
-      await service.close();
-    }
+  const { bundles, remove } = await makeBundles();
+  const service = await startDemoService({
+    environment: {},
+    extraEnvironment: { RATE_LIMIT_PER_MINUTE: "1000000000", DAILY_QUOTA: "1000000000" },
+    port: 0,
+    data: demoData,
+    logs: { write: () => true },
   });
+  try {
+    const rows: Row[] = [];
+    for (const { event } of requests) rows.push(await firstRow(service, bundles, event, plainBundle));
+    for (const request of requests) rows.push(await warmRow(service, bundles, request));
+    return rows;
+  } finally {
+    await service.close();
+    remove();
+  }
 }
 
 /** A log stream as Lambda names it: only there a function reads while it is loaded. */
 const onLambda = { AWS_LAMBDA_LOG_STREAM_NAME: "2026/11/27/[$LATEST]0123456789abcdef" };
 
-async function firstRow(service: LocalService, name: string, plainBundle: string): Promise<Row> {
+async function firstRow(
+  service: LocalService,
+  bundles: string,
+  name: string,
+  plainBundle: string,
+): Promise<Row> {
   const { functionId, event } = await readEvent(`${eventsFolder}/${name}`);
-  const own = { ...service.environmentOf(logicalIdOf(functionId, service.template)), ...onLambda };
+  const own = { ...environmentOf(service, bundles, functionId), ...onLambda };
   const comparison = { ...own, LAMBDA_TASK_ROOT: plainBundle, _HANDLER: "index.handler" };
   const ratios: number[] = [];
   for (let turn = -firstTurns; turn < turns; turn++) {
@@ -210,15 +214,19 @@ async function firstMilliseconds(
   }
 }
 
+function environmentOf(service: LocalService, bundles: string, id: FunctionId): Record<string, string> {
+  return { ...service.environmentOf(id), ...bundleVariables(bundles, id) };
+}
+
 async function warmRow(
   service: LocalService,
+  bundles: string,
   { event: name, assumedMilliseconds }: (typeof requests)[number],
 ): Promise<Row> {
   const { functionId, event } = await readEvent(`${eventsFolder}/${name}`);
-  const logicalId = logicalIdOf(functionId, service.template);
   const client = new RuntimeClient();
-  const { memoryMegabytes } = service.template.functionOf(logicalId);
-  await client.start(service.environmentOf(logicalId));
+  const { memoryMegabytes } = { ...functionDefaults, ...functionRecords[functionId] };
+  await client.start(environmentOf(service, bundles, functionId));
   try {
     await invoke(client, event, warmUpRequests);
     const before = await client.cpuMilliseconds();

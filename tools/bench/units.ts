@@ -10,18 +10,17 @@ import { encodeTileDay } from "../../functions/population-density/tiles/tile.ts"
 import { functionRecords } from "../../infra/functions.ts";
 import { dayOf as dateOf, hourMilliseconds } from "../../shared/calendar.ts";
 import { getOrCreatePseudonymKey } from "../../shared/pseudonym-keys/key.ts";
-import { makeAssembly } from "../assembly.ts";
 import { demoData } from "../import/data-files.ts";
 import { startDemoService } from "../local/demo-service.ts";
 import { embeddedCredentials } from "../local/servers/backing-server.ts";
 import { openDatabase } from "../local/servers/database.ts";
-import { type MeteredDatabase, openMeteredDatabase, type Units } from "../local/servers/metered-database.ts";
 import type { LocalService } from "../local/service.ts";
 import { storeEnvironment } from "../local/store-environment.ts";
 import { atMost, inUnit, type Row, shown } from "./bench.ts";
 import { dayOf } from "./city-densities.ts";
 import { cityRing, coverOfCity, precision } from "./density-cover.ts";
 import { login } from "./local-service.ts";
+import { type MeteredDatabase, openMeteredDatabase, type Units } from "./metered-database.ts";
 import { forkProgram, resultOf } from "./process.ts";
 
 /** What is measured by `unitRows`. */
@@ -35,12 +34,10 @@ export const aboutUnits = [
 
 /** What a request takes of DynamoDB, and of the function's CPU. */
 export async function unitRows(): Promise<readonly Row[]> {
-  const { assembly, remove } = await makeAssembly();
   const store = await openDatabase(undefined);
   const counting = await openMeteredDatabase(store.endpoint);
   const { accessKeyId, secretAccessKey } = embeddedCredentials;
   const service = await startDemoService({
-    assembly,
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: counting.url,
       AWS_ACCESS_KEY_ID: accessKeyId,
@@ -62,7 +59,6 @@ export async function unitRows(): Promise<readonly Row[]> {
     await service.close();
     await counting.close();
     await store.close();
-    remove();
   }
 }
 

@@ -40,7 +40,7 @@ export async function withProgress<Result>(
 }
 
 /** Starts a bar on standard error, which is a terminal. */
-export async function startBar(stage: string) {
+async function startBar(stage: string) {
   const { SingleBar } = await import("cli-progress");
   const bar = new SingleBar({
     format: ({ barsize = 40 }, { progress, value, total }, { stage }) => {

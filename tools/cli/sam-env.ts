@@ -2,18 +2,18 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { samLocalEnvironment } from "../../infra/sam-local.ts";
 import { type Fault, faultyVariables, readFault } from "../faults.ts";
-import { loadTemplate } from "../local/template/template.ts";
 import { type StackOptions, withStackOptions } from "./options.ts";
 import type { Print } from "./print.ts";
 import { stackVariables } from "./stack.ts";
+import { readSynthesizedFunctions } from "./synthesized-functions.ts";
 
 /** The project's folder of templates, in any working directory. */
-const synthesized = fileURLToPath(new URL("../../cdk.out", import.meta.url));
+const defaultAssembly = fileURLToPath(new URL("../../cdk.out", import.meta.url));
 
 /** `ncs sam-env`: the environment of every function, as `sam local invoke --env-vars` takes it. */
 export function addSamEnv(command: Command, print: Print): void {
   withStackOptions(command)
-    .option("--assembly <folder>", "what `cdk synth` wrote for that stage", synthesized)
+    .option("--assembly <folder>", "what `cdk synth` wrote for that stage", defaultAssembly)
     .option("--host <name>", "this machine as containers know it, with --local", "127.0.0.1")
     .option("--fault <name>", "a fault of events/faults whose variables the functions have")
     .action(async ({ assembly, fault, host, ...stack }: SamEnvOptions) => {
@@ -38,9 +38,9 @@ type Environments = Record<string, Record<string, string>>;
  * @throws {Error} when the service is local, and the template has no variables for its servers.
  */
 async function samEnvironment(stack: StackOptions, assembly: string, host: string): Promise<Environments> {
-  const template = loadTemplate(assembly).functions;
+  const synthesized = [...(await readSynthesizedFunctions(assembly))];
   const servers = Object.keys(samLocalEnvironment);
-  const hasServers = template.every(({ environment }) => servers.every((name) => name in environment));
+  const hasServers = synthesized.every(([, variables]) => servers.every((name) => name in variables));
   if (stack.local !== undefined && !hasServers) {
     throw new Error(
       `${assembly} is not for a local service: run cdk synth --quiet -c stage=dev -c samLocal=true`,
@@ -49,8 +49,8 @@ async function samEnvironment(stack: StackOptions, assembly: string, host: strin
   const known = await stackVariables(stack);
   const valueFor = (name: string, value: string) =>
     (known[name] ?? value).replace(/^http:\/\/127\.0\.0\.1(?=:)/, `http://${host}`);
-  const functions = template.map(({ logicalId, environment }) => {
-    const variables = Object.entries(environment).map(([name, value]) => [name, valueFor(name, value)]);
+  const functions = synthesized.map(([logicalId, declared]) => {
+    const variables = Object.entries(declared).map(([name, value]) => [name, valueFor(name, value)]);
     return [logicalId, Object.fromEntries(variables)];
   });
   return Object.fromEntries(functions);

@@ -1,6 +1,8 @@
 import { buffer } from "node:stream/consumers";
+import type { FunctionId } from "../../infra/functions.ts";
 import { streamedReply } from "./gateway/streamed-reply.ts";
-import type { InvokeOptions, LocalBackend } from "./service.ts";
+import type { InvokeOptions } from "./lambda/functions.ts";
+import type { LocalBackend } from "./service.ts";
 
 /**
  * A function's response to an API event, as the result of a proxy integration. A streamed response is buffered; its
@@ -8,19 +10,16 @@ import type { InvokeOptions, LocalBackend } from "./service.ts";
  * @throws {InvocationError} when the function does not answer.
  */
 export async function apiResult(
-  { template, invoke, stream }: LocalBackend,
-  logicalId: string,
+  { declarations, invoke, stream }: LocalBackend,
+  id: FunctionId,
   event: unknown,
   options: InvokeOptions,
 ): Promise<unknown> {
-  const isStreamed = template.api.routes.some(
-    ({ integration }) =>
-      "functionLogicalId" in integration &&
-      integration.functionLogicalId === logicalId &&
-      integration.isStreamed,
+  const isStreamed = declarations.api.methods.some(
+    ({ functionId, streamed }) => functionId === id && streamed,
   );
-  if (!isStreamed) return await invoke(logicalId, event, options);
-  const { status, headers, body } = await streamedReply(await stream(logicalId, event, options));
+  if (!isStreamed) return await invoke(id, event, options);
+  const { status, headers, body } = await streamedReply(await stream(id, event, options));
   const isBase64Encoded = headers.some(([name]) => name === "content-encoding");
   const bytes = await buffer(body);
   return {

@@ -1,8 +1,6 @@
-import { availableParallelism } from "node:os";
-import { isFunction } from "../assembly.ts";
 import { demoData } from "../import/data-files.ts";
 import type { Around } from "./around.ts";
-import { configurationNames, refuseMalformedConfiguration } from "./configuration.ts";
+import { refuseMalformedConfiguration } from "./declared/configuration.ts";
 import { type DemoTables, importData, makeDemoTables } from "./demo-tables.ts";
 import type { CoveredPlace } from "./kept-state.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
@@ -22,15 +20,14 @@ interface DemoServiceOptions
     | "deadlineFactor"
     | "environment"
     | "extraEnvironment"
-    | "idleMilliseconds"
+    | "blockedMilliseconds"
+    | "bundles"
     | "kept"
-    | "maxThreadsOf"
     | "logs"
     | "onBroken"
+    | "pages"
   > {
   readonly port: number;
-  /** The folder of the cloud assembly. The demo data is imported while the assembly is being built. */
-  readonly assembly: string | Promise<string>;
   /** Folder of the data to import before the port is opened, unless `kept` already has data. */
   readonly data: string;
   /** What is covered instead of the demo's city. */
@@ -48,53 +45,34 @@ export function ownIssuer(port: number) {
   return { TOKEN_ISSUER: `http://127.0.0.1:${port}` };
 }
 
-/** Serves an assembly, with data in its tables. */
+/** Serves the declarations, with data in their tables. */
 export async function startDemoService(options: DemoServiceOptions): Promise<LocalService> {
   const { data, around, kept } = options;
   refuseMalformedConfiguration(options.environment);
   const isFirst = kept?.firstStart === undefined;
   const isDemo = data === demoData && !options.environment.AWS_ENDPOINT_URL_DYNAMODB;
-  const [assembly, demo] = await Promise.all([
-    options.assembly,
-    isFirst && isDemo ? makeDemoTables(around?.model) : undefined,
-  ]);
+  const demo = isFirst && isDemo ? await makeDemoTables(around?.model) : undefined;
   try {
     return await startLocalService({
       ...options,
-      assembly,
       extraEnvironment: {
         ...options.extraEnvironment,
         ...(around === undefined ? {} : { EXAMPLES_AT: around.at }),
         ...(isDemo && around === undefined ? { DEMO_CITY: "on" } : {}),
       },
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
-      configuration: configurationNames,
-      maxThreadsOf: (definition, batches) =>
-        isFunction("profile/authenticate", definition)
-          ? hashesAtOnce()
-          : options.maxThreadsOf?.(definition, batches),
-      beforeListening: async (backend) => {
+      beforeListening: async (backend, firstKey) => {
         if (!isFirst) return;
         if (demo === undefined) await importData(data, storeEnvironment(backend), around?.model);
         else await loadDemo(demo, backend);
+        // A folder that is kept has a key once it has data.
+        await firstKey;
         await kept?.finishFirstStart(data, new Date(), around);
       },
     });
   } finally {
     demo?.remove();
   }
-}
-
-/** The size of libuv's thread pool, which files and hashes share: https://docs.libuv.org/en/v1.x/threadpool.html */
-const poolThreads = 4;
-
-/**
- * Maximum number of concurrent logins. A hash occupies a processor and one thread of the pool that all functions share.
- * Two threads stay free; otherwise loading a function would wait behind all logins.
- */
-function hashesAtOnce(): number {
-  const size = Number(process.env.UV_THREADPOOL_SIZE) || poolThreads;
-  return Math.max(1, Math.min(availableParallelism(), size - 2));
 }
 
 /** Loads the items of the demo data into the tables of a local service. */

@@ -6,12 +6,13 @@ import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { cachedFolder, installed } from "../build-cache.ts";
 import { runProgram } from "../child-program.ts";
 import { demoData, densityFiles } from "../import/data-files.ts";
+import { importedFiles } from "../imported-files.ts";
+import { region } from "./declared/aws-names.ts";
+import { declaredTable } from "./declared/declared-table.ts";
 import { withoutProfiles } from "./servers/aws-variables.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
-import { declaredTable } from "./servers/declared-table.ts";
 import { saveTables } from "./servers/table-copy.ts";
-import { region } from "./template/physical-names.ts";
 
 /** The items that an import of the demo data writes, saved for `loadTables` under the variables of their tables. */
 export interface DemoTables {
@@ -19,26 +20,19 @@ export interface DemoTables {
   readonly remove: () => void;
 }
 
-/** The files on which the items of the demo data depend. */
-export const demoSources = [
-  "tools/demo",
-  "tools/import",
-  "tools/local/import-data.ts",
-  "tools/aws",
-  "tools/write-out.ts",
-  "infra/configuration.ts",
-  "infra/variables.ts",
-  // They define the format of the saved items.
-  "tools/local/demo-tables.ts",
-  "tools/local/servers/table-copy.ts",
-  "functions",
-  "shared",
-  ...installed,
-];
+/** What the items of the demo data depend on: what the import is made of, and how they are saved. */
+export function demoSources(): readonly string[] {
+  const own = [
+    "tools/demo",
+    "tools/import",
+    "tools/local/demo-tables.ts",
+    "tools/local/servers/table-copy.ts",
+  ];
+  return [...new Set([...own, ...importedFiles("tools/local/import-data.ts"), ...installed])];
+}
 
 /**
- * Imports the demo data into temporary tables, created from their declarations rather than from a template, so that the
- * assembly can be built at the same time. Reuses the items of an earlier import of the same data, copied to a folder of
+ * Imports the demo data into temporary tables. Reuses the items of an earlier import of the same data, copied to a folder of
  * the caller's own.
  * @param model what `density-model.json` has to say instead of the demo's.
  */
@@ -48,7 +42,7 @@ export async function makeDemoTables(model?: string): Promise<DemoTables> {
   try {
     const { DENSITY_K, DENSITY_PRECISIONS } = process.env;
     const settings = JSON.stringify([DENSITY_K, DENSITY_PRECISIONS, model]);
-    const cached = cachedFolder("demo-tables", { sources: demoSources, settings });
+    const cached = cachedFolder("demo-tables", { sources: demoSources(), settings });
     if (cached.restore(path)) return made;
     await importAndSave(made.file, model);
     cached.store(path);

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
+import { queueVariable } from "../../shared/sqs/queues.ts";
 import { cacheOf, ignoringUnwritable } from "../build-cache.ts";
 import type { LocalService } from "./service.ts";
-import { tableNamesIn } from "./store-environment.ts";
 
 const announcements = join(cacheOf(), "running");
 
@@ -21,19 +20,21 @@ export type RunningService = z.output<typeof announcement>;
 /** Names, addresses and settings, but no AWS credentials. */
 const announced = /^(?:DENSITY_|AWS_ENDPOINT_URL_|AWS_REGION$|SIGNING_KEY_SECRET_ARN$)/;
 
+/** What is told of a service. */
+type Announced = Pick<LocalService, "declarations" | "environmentOf" | "queueUrls" | "tableNames" | "url">;
+
 /**
  * Tells other programs of this project where the service runs, until this program ends. If the folder is not writable,
  * the service runs, but those programs do not find it.
  */
-export function announce(service: LocalService, hasOwnServers: boolean, folder = announcements): void {
-  const variables = service.template.functions.flatMap(({ logicalId }) =>
-    Object.entries(service.environmentOf(logicalId)),
-  );
+export function announce(service: Announced, hasOwnServers: boolean, folder = announcements): void {
+  const { declarations, environmentOf, tableNames, queueUrls } = service;
+  const variables = declarations.functions.flatMap(({ id }) => Object.entries(environmentOf(id)));
   const environment = {
     ...Object.fromEntries(variables.filter(([name]) => announced.test(name))),
     // No single function has the variables of all tables and queues.
-    ...tableNamesIn(service.template),
-    ...Object.fromEntries(service.template.queues.map(({ logicalId, url }) => [variableOf(logicalId), url])),
+    ...tableNames,
+    ...Object.fromEntries([...queueUrls].map(([queue, url]) => [queueVariable(queue), url])),
     // The embedded servers accept any credentials; other servers need those of the shell.
     ...(hasOwnServers
       ? {}
@@ -65,16 +66,6 @@ export function runningService(port: number, folder = announcements): RunningSer
         `if it runs, it could not write to ${folder}: make that folder writable, and start it again`,
     );
   }
-}
-
-/**
- * The variable of a queue. Its logical id is the variable without underscores, plus the eight digits that CDK appends.
- */
-function variableOf(logicalId: string): string {
-  const variables = (Object.keys(queues) as QueueName[]).map(queueVariable);
-  const found = variables.find((variable) => logicalId.slice(0, -8) === variable.replaceAll("_", ""));
-  if (found === undefined) throw new Error(`the project has no queue ${logicalId}`);
-  return found;
 }
 
 function pathOf(port: number, folder: string): string {

@@ -1,45 +1,59 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { type TableName, tables } from "../../functions/areas.ts";
+import { consoleWebsite } from "../../functions/console/website.ts";
+import type { FunctionId } from "../../infra/functions.ts";
+import { rotation } from "../../infra/served.ts";
+import { queueVariable } from "../../shared/sqs/queues.ts";
+import { tableVariable } from "../../shared/table.ts";
+import { queueArnOf, signingKeySecret, tableNameOf } from "./declared/aws-names.ts";
+import { type Declarations, type LocalFunction, readDeclarations } from "./declared/declarations.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import type { KeptState } from "./kept-state.ts";
 import { functionEnvironment } from "./lambda/function-environment.ts";
-import { FunctionPool } from "./lambda/function-pool.ts";
+import { hashesAtOnce } from "./lambda/function-executions.ts";
+import type { FunctionGroup } from "./lambda/function-threads.ts";
+import { Functions, type InvokeOptions } from "./lambda/functions.ts";
 import type { InvocationStream } from "./lambda/invocation-stream.ts";
 import type { LogSink } from "./lambda/log-sink.ts";
 import { QueuePoller } from "./lambda/queue-poller.ts";
 import { RunningSchedule } from "./lambda/running-schedule.ts";
 import { SecretRotations } from "./lambda/secret-rotation.ts";
+import type { Pages } from "./pages.ts";
 import { type Credentials, embeddedCredentials } from "./servers/backing-server.ts";
 import { createTables, openDatabase } from "./servers/database.ts";
-import { createQueues, openQueueServer } from "./servers/queue-server.ts";
+import { firstMessage } from "./servers/first-message.ts";
+import { createQueues, openQueueServer, type QueueUrls } from "./servers/queue-server.ts";
 import { SecretStore } from "./servers/secret-store.ts";
 import { openSecretsEndpoint } from "./servers/secrets-endpoint.ts";
-import type { LocalFunction } from "./template/functions.ts";
-import { loadTemplate, type Template } from "./template/template.ts";
+
+/** Bundles that a service runs instead of the sources. */
+interface ServedBundles {
+  /** With a folder for each function. */
+  readonly folder: string;
+  /** The names of the variables that a function is deployed with; it gets no other of the service's. */
+  readonly variablesOf: (id: FunctionId) => readonly string[];
+}
 
 /** What a local run needs. */
 export interface LocalServiceOptions {
-  /** The folder of the cloud assembly. */
-  readonly assembly: string;
   /** 0 chooses a free port. */
   readonly port: number;
   /** The shell's environment; functions receive only its configuration variables. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Names of variables that the shell may set on every function. */
-  readonly configuration: readonly string[];
   /**
    * How many times as long as deployed ones the functions of the API, their own deadlines and the gateway may take: a busy
    * machine is slow. Once, if absent. Functions that consume queues keep their times.
    */
   readonly deadlineFactor?: number | undefined;
+  /** For how long the event loop of a thread of functions may stand still; four seconds, if absent. */
+  readonly blockedMilliseconds?: number;
   /** Set on every function; overrides everything else. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
-  /**
-   * Maximum number of concurrent events of a function on this machine. If undefined, it is `batches`, what its queues
-   * may give it at a time, for a function that consumes a queue, and one more than the number of processors for any
-   * other.
-   */
-  readonly maxThreadsOf?: (definition: LocalFunction, batches: number | undefined) => number | undefined;
-  /** For how long the last environment of a function is kept without an event; half a minute if absent. */
-  readonly idleMilliseconds?: number;
+  /** Builds what the console's function serves. */
+  readonly pages?: Pages | undefined;
+  /** Each runs in a thread of its own, with its own variables. */
+  readonly bundles?: ServedBundles | undefined;
   /** Keeps the state beyond the end of the service; without it, all state is lost. The caller closes it. */
   readonly kept?: KeptState | undefined;
   /** Names by which the gateway and the embedded servers can be called, in addition to loopback ones; in lower case. */
@@ -48,77 +62,98 @@ export interface LocalServiceOptions {
   readonly onBroken?: ((error: Error) => void) | undefined;
   /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
   readonly logs?: LogSink;
-  /** Runs when tables, queues, secrets and keys exist, before the port is opened and queues are read. */
-  readonly beforeListening?: (service: LocalBackend) => Promise<void>;
+  /**
+   * Runs when tables, queues and secrets exist, before the port is opened and queues are read.
+   * @param firstKey resolves when there is a signing key, which is made meanwhile.
+   */
+  readonly beforeListening?: (service: LocalBackend, firstKey: Promise<void>) => Promise<void>;
 }
 
 /** The service without its HTTP port. */
 export interface LocalBackend {
   readonly databaseEndpoint: string;
   readonly secretsEndpoint: string;
-  /** Undefined if the template has no queue and the shell names no server. */
-  readonly queueEndpoint: string | undefined;
-  /** Refers to queues by their local URLs. */
-  readonly template: Template;
-  /** The environment of a function. */
-  environmentOf(logicalId: string): Record<string, string>;
+  readonly queueEndpoint: string;
+  readonly queueUrls: QueueUrls;
+  /** The names of all tables by their variables. */
+  readonly tableNames: Readonly<Record<string, string>>;
+  /** What it serves. */
+  readonly declarations: Declarations;
+  /** The environment of a function: what it would have in a thread of its own. */
+  environmentOf(id: FunctionId): Record<string, string>;
   /**
    * Invokes a function with one event. With `environment`, whose variables override the function's own, the event runs
-   * in an execution environment of its own.
+   * in a thread of its own.
    * @throws {InvocationError} if the function fails.
    */
-  invoke(logicalId: string, event: unknown, options?: InvokeOptions): Promise<unknown>;
+  invoke(id: FunctionId, event: unknown, options?: InvokeOptions): Promise<unknown>;
   /** Like `invoke`, but returns the response while it is being written. */
-  stream(logicalId: string, event: unknown, options?: InvokeOptions): Promise<InvocationStream>;
-}
-
-/** How an event is run. */
-export interface InvokeOptions {
-  readonly environment?: Readonly<Record<string, string>>;
+  stream(id: FunctionId, event: unknown, options?: InvokeOptions): Promise<InvocationStream>;
 }
 
 /** A running service. */
 export interface LocalService extends LocalBackend {
   /** Without a trailing slash. */
   readonly url: string;
+  /**
+   * Serves what the files of the project say now, from the next request on. Schedules, and which queues are read, stay as
+   * they were.
+   * @param pages are served then instead of those before.
+   * @throws {Error} if they cannot be loaded, or a table has other keys than before; the former code then goes on.
+   */
+  reload(pages?: Pages): Promise<void>;
   /** Stops everything, including requests in flight. Later calls wait for the first. */
   close(): Promise<void>;
 }
 
 /**
- * Serves a cloud assembly on this machine: tables, queues, secrets and their first rotation, then the port and the
+ * Serves the declarations on this machine: tables, queues, the signing key and its first rotation, then the port and the
  * functions that consume queues or run on a schedule.
  * @throws {Error} if any of it cannot be started; what was started is then closed.
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { environment: shell, logs = process.stderr } = options;
   const opened: Closable[] = [];
-  const keep: Keep = (started) => {
+  const track: Track = (started) => {
     opened.push(started);
     return started;
   };
   try {
-    const backend = await startBackend(options, keep);
-    await options.beforeListening?.(backend);
+    const declarations = withFactor(readDeclarations(shell), options.deadlineFactor);
+    const { functions, rotations, usePages, ...backend } = await startBackend(declarations, options, track);
+    const firstKey = rotations.rotateNew();
+    await both(firstKey, options.beforeListening?.(backend, firstKey) ?? Promise.resolve());
     const gateway = new Gateway({
-      api: backend.template.api,
-      invoke: backend.invoke,
-      stream: backend.stream,
-      logs: options.logs ?? process.stderr,
+      api: declarations.api,
+      invoke: (id, event) => backend.invoke(id as FunctionId, event),
+      stream: (id, event) => backend.stream(id as FunctionId, event),
+      logs,
       allowedHosts: options.allowedHosts,
       deadlineFactor: options.deadlineFactor,
     });
-    const { url } = keep(await gateway.open(options.port));
-    for (const poller of pollersOf(backend, options)) keep(poller).start();
-    for (const schedule of backend.template.schedules) {
-      const { logs = process.stderr } = options;
-      keep(new RunningSchedule({ schedule, invoke: backend.invoke, logs })).start();
-    }
+    const { url } = track(await gateway.open(options.port));
+    for (const poller of pollersOf(backend, options)) track(poller).start();
+    for (const schedule of schedulesOf(backend, logs)) track(schedule).start();
     let closing: Promise<void> | undefined;
+    functions.load().catch((error: unknown) => {
+      if (closing === undefined) logUnloaded(logs, error);
+    });
+    const reload = async (pages = options.pages) => {
+      const next = withFactor(await changedDeclarations(shell), options.deadlineFactor);
+      await createTables(backend.databaseEndpoint, credentialsOf(shell), next.tables).catch(
+        (error: Error) => {
+          throw new Error(`${error.message}: stop npm start and restart it`);
+        },
+      );
+      await functions.replace(...servedBy(next, { ...options, pages }, backend));
+      usePages(pages);
+      gateway.serve(next.api);
+    };
     const close = () => {
       closing ??= closeAll(opened);
       return closing;
     };
-    return { ...backend, url, close };
+    return { ...backend, url, reload, close };
   } catch (error) {
     await closeAll(opened);
     throw error;
@@ -129,17 +164,62 @@ interface Closable {
   close(): Promise<void>;
 }
 
-type Keep = <T extends Closable>(started: T) => T;
+type Track = <T extends Closable>(started: T) => T;
 
-async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<LocalBackend> {
-  const { environment: shell, configuration, kept, allowedHosts = [], logs = process.stderr } = options;
-  const { deadlineFactor } = options;
-  const declared = loadTemplate(options.assembly, deadlineFactor);
-  const credentials = credentialsOf(shell);
-  const secrets = new SecretStore(declared.secrets, kept?.secrets);
+/** What the project's files say now: this thread keeps the modules that it has loaded. */
+async function changedDeclarations(shell: NodeJS.ProcessEnv): Promise<Declarations> {
+  const thread = new Worker(new URL("./declared/declarations-thread.mjs", import.meta.url), {
+    workerData: { ...shell },
+    execArgv: [],
+  });
+  try {
+    return (await firstMessage(thread, declaringMilliseconds, "the new code")) as Declarations;
+  } finally {
+    await thread.terminate();
+  }
+}
 
+/** Events of the function fail, too, and say so. */
+function logUnloaded(logs: LogSink, error: unknown): void {
+  const line = {
+    level: "ERROR",
+    message: "A function cannot be loaded",
+    timestamp: new Date().toISOString(),
+  };
+  logs.write(`${JSON.stringify({ ...line, reason: String(error) })}\n`);
+}
+
+const declaringMilliseconds = 60_000;
+
+/** Whether a function answers requests, also those of the authorizer and of Secrets Manager, which others wait for. */
+function isOfApi({ consumes, everySeconds }: LocalFunction): boolean {
+  return consumes === undefined && everySeconds === undefined;
+}
+
+/** The same with more time for functions, but those that consume a queue: a message would come again meanwhile. */
+function withFactor(declarations: Declarations, factor = 1): Declarations {
+  const functions = declarations.functions.map((one) =>
+    one.consumes === undefined ? { ...one, timeoutSeconds: one.timeoutSeconds * factor } : one,
+  );
+  return { ...declarations, functions };
+}
+
+interface StartedBackend extends LocalBackend {
+  readonly functions: Functions;
+  readonly rotations: SecretRotations;
+  readonly usePages: (pages: Pages | undefined) => void;
+}
+
+async function startBackend(
+  declarations: Declarations,
+  options: LocalServiceOptions,
+  track: Track,
+): Promise<StartedBackend> {
+  const { kept, allowedHosts = [], logs = process.stderr, blockedMilliseconds } = options;
+  let { pages } = options;
+  const secrets = new SecretStore([signingKeySecret], kept?.secrets);
   let rotations: SecretRotations | undefined;
-  const begun = () => {
+  const requireRotations = () => {
     if (rotations === undefined) throw new Error("The functions that rotate secrets have not been started");
     return rotations;
   };
@@ -149,101 +229,177 @@ async function startBackend(options: LocalServiceOptions, keep: Keep): Promise<L
       throw error;
     });
   };
-  const secretsServer = keep(await openSecretsEndpoint(secrets, begun, keepSecrets, allowedHosts));
-  const [databaseEndpoint, { queueEndpoint, template }] = await both(
-    openTables(declared, options, keep),
-    openQueues(declared, options, keep),
+  const secretsServer = track(
+    await openSecretsEndpoint(secrets, requireRotations, keepSecrets, allowedHosts),
   );
-
-  const endpoints = { databaseEndpoint, queueEndpoint, secretsEndpoint: secretsServer.url };
-  const surroundings = { ...endpoints, credentials, shell, configuration };
-  const { extraEnvironment } = options;
-  const slow = deadlineFactor === undefined ? {} : { DEADLINE_FACTOR: String(deadlineFactor) };
-  const environmentOf = (definition: LocalFunction) => {
-    const extra = { ...(template.consumesQueue(definition) ? {} : slow), ...extraEnvironment };
-    return functionEnvironment(definition, { ...surroundings, extra });
+  const [databaseEndpoint, queueServer] = await both(
+    openTables(declarations, options, track),
+    openQueues(declarations, options, track),
+  );
+  const names = tables.map((table) => [tableVariable(table), tableNameOf(table.name as TableName)]);
+  const endpoints = { databaseEndpoint, ...queueServer, secretsEndpoint: secretsServer.url };
+  const functions = track(
+    new Functions(...servedBy(declarations, options, endpoints), { logs, blockedMilliseconds }),
+  );
+  const environmentOf = (id: FunctionId) => {
+    const found = declarations.functions.find((one) => one.id === id);
+    if (found === undefined) throw new Error(`there is no function ${id}`);
+    const environment = environmentFor(found, options, endpoints);
+    return {
+      ...(options.bundles ? bundleGroup(found, options.bundles, environment).environment : environment),
+    };
   };
-  const pools = new Map(
-    template.functions.map((definition) => {
-      const batches = batchesAtOnce(template, definition);
-      const maxThreads = options.maxThreadsOf?.(definition, batches) ?? batches;
-      const environment = environmentOf(definition);
-      const limits = { maxThreads, idleMilliseconds: options.idleMilliseconds };
-      return [definition.logicalId, keep(new FunctionPool(definition, environment, logs, limits))];
-    }),
-  );
-  const poolOf = (logicalId: string) => {
-    const pool = pools.get(logicalId);
-    if (pool === undefined) throw new Error(`The template has no function ${logicalId}`);
-    return pool;
+  const optionsFor = (id: FunctionId, { environment }: InvokeOptions) =>
+    environment === undefined ? {} : { environment: { ...environmentOf(id), ...environment } };
+  const ready = async (id: FunctionId, event: unknown) => {
+    if (pages !== undefined && needsPages(id, event)) await pages.built();
   };
   const backend: LocalBackend = {
     ...endpoints,
-    template,
-    environmentOf: (logicalId) => environmentOf(template.functionOf(logicalId)),
-    invoke: async (logicalId, event, { environment } = {}) =>
-      await poolOf(logicalId).invoke(event, environment),
-    stream: async (logicalId, event, { environment } = {}) =>
-      await poolOf(logicalId).stream(event, environment),
+    tableNames: Object.fromEntries(names),
+    declarations,
+    environmentOf,
+    invoke: async (id, event, invoked = {}) => {
+      await ready(id, event);
+      return await functions.invoke(id, event, optionsFor(id, invoked));
+    },
+    stream: async (id, event, invoked = {}) => {
+      await ready(id, event);
+      return await functions.stream(id, event, optionsFor(id, invoked));
+    },
   };
-  rotations = new SecretRotations(secrets, template.rotations, backend.invoke, logs);
-  await rotations.rotateNew();
-  return backend;
+  rotations = new SecretRotations(secrets, rotation, (_, event) => backend.invoke(rotation, event), logs);
+  const usePages = (next: Pages | undefined) => {
+    pages = next;
+  };
+  return { ...backend, functions, rotations, usePages };
 }
 
-function isOf({ logicalId }: LocalFunction) {
-  return ({ functionLogicalId }: { readonly functionLogicalId: string }) => functionLogicalId === logicalId;
+/** Whether an event is a request for what is built of `console/`. */
+function needsPages(id: FunctionId, event: unknown): boolean {
+  const isText =
+    typeof event === "object" && event !== null && "resource" in event && event.resource === "/llms.txt";
+  return id === consoleWebsite.id && !isText;
 }
 
-/** How many batches its queues may give a function at a time; undefined if it consumes none. */
-function batchesAtOnce({ eventSources }: Template, definition: LocalFunction): number | undefined {
-  const own = eventSources.filter(isOf(definition));
-  return own.length === 0 ? undefined : own.reduce((sum, { concurrency }) => sum + concurrency, 0);
+type Endpoints = Pick<LocalBackend, "databaseEndpoint" | "queueEndpoint" | "queueUrls" | "secretsEndpoint">;
+
+function environmentFor(
+  definition: LocalFunction,
+  { environment: shell, deadlineFactor, extraEnvironment, pages }: LocalServiceOptions,
+  endpoints: Endpoints,
+): Record<string, string> {
+  const isSlow = deadlineFactor !== undefined && isOfApi(definition);
+  const extra = {
+    ...(isSlow ? { DEADLINE_FACTOR: String(deadlineFactor) } : {}),
+    ...(pages === undefined ? {} : { PAGES_FOLDER: pages.folder }),
+    ...extraEnvironment,
+  };
+  return functionEnvironment(definition, { ...endpoints, credentials: credentialsOf(shell), shell, extra });
+}
+
+const project = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The functions and their threads: one for those of the API, and one for those of queues and schedules. */
+function servedBy(
+  { functions }: Declarations,
+  options: LocalServiceOptions,
+  endpoints: Endpoints,
+): Parameters<Functions["replace"]> {
+  const served = functions.map(({ id, consumes, ...one }) => ({
+    ...one,
+    id,
+    maxAtOnce: id === "profile/authenticate" ? hashesAtOnce() : consumes?.concurrency,
+  }));
+  const { bundles } = options;
+  if (bundles !== undefined) {
+    return [
+      served,
+      functions.map((one) => bundleGroup(one, bundles, environmentFor(one, options, endpoints))),
+    ];
+  }
+  // The start waits for the rotation, and the first request is mostly a login.
+  const first: readonly string[] = [rotation, "profile/authenticate"];
+  const rank = ({ id }: LocalFunction) => (first.includes(id) ? first.indexOf(id) : first.length);
+  const ofApi = functions.filter(isOfApi).toSorted((one, other) => rank(one) - rank(other));
+  const others = functions.filter((one) => !isOfApi(one));
+  const groupOf = (group: readonly LocalFunction[]): FunctionGroup => ({
+    files: Object.fromEntries(group.map(({ id, handler }) => [id, `${project}${handler}`])),
+    environment: Object.assign({}, ...group.map((one) => environmentFor(one, options, endpoints))),
+  });
+  return [served, [groupOf(ofApi), groupOf(others)]];
+}
+
+/** @throws {Error} naming a variable that the function is deployed with and that a local run does not know. */
+function bundleGroup(
+  { id, variables, queues }: LocalFunction,
+  { folder, variablesOf }: ServedBundles,
+  environment: Readonly<Record<string, string>>,
+): FunctionGroup {
+  const deployed = variablesOf(id);
+  const unknown = deployed.find((name) => !(name in environment));
+  if (unknown !== undefined)
+    throw new Error(`${id} is deployed with ${unknown}, which it does not have here`);
+  const own = [...Object.keys(variables), ...queues.map(queueVariable)];
+  const withheld = own.filter((name) => !deployed.includes(name));
+  const given = Object.entries(environment).filter(([name]) => !withheld.includes(name));
+  return { files: { [id]: `${folder}/${id}/index.mjs` }, environment: Object.fromEntries(given) };
 }
 
 async function openTables(
-  template: Template,
+  { tables: declared }: Declarations,
   { environment: shell, kept, allowedHosts, onBroken }: LocalServiceOptions,
-  keep: Keep,
+  track: Track,
 ): Promise<string> {
   const external = externalEndpoints(shell).database;
-  const { endpoint } = keep(await openDatabase(external, { folder: kept?.tables, allowedHosts, onBroken }));
-  await createTables(endpoint, credentialsOf(shell), template.tables);
+  const { endpoint } = track(await openDatabase(external, { folder: kept?.tables, allowedHosts, onBroken }));
+  await createTables(endpoint, credentialsOf(shell), declared);
   return endpoint;
 }
 
-/** Creates the queues and puts their URLs into the template. A template without queues needs no server. */
 async function openQueues(
-  template: Template,
+  { queues }: Declarations,
   { environment: shell, kept, allowedHosts, onBroken }: LocalServiceOptions,
-  keep: Keep,
-) {
+  track: Track,
+): Promise<Pick<LocalBackend, "queueEndpoint" | "queueUrls">> {
   const external = externalEndpoints(shell).queues;
-  if (template.queues.length === 0) return { queueEndpoint: external, template };
-  const { endpoint } = keep(
+  const { endpoint } = track(
     await openQueueServer(external, { folder: kept?.queues, allowedHosts, onBroken }),
   );
-  const urls = await createQueues(endpoint, credentialsOf(shell), template.queues);
-  return { queueEndpoint: endpoint, template: template.withQueueUrls(urls) };
+  return { queueEndpoint: endpoint, queueUrls: await createQueues(endpoint, credentialsOf(shell), queues) };
 }
 
-function pollersOf(backend: LocalBackend, options: LocalServiceOptions): readonly QueuePoller[] {
-  const { queueEndpoint: endpoint, template, invoke } = backend;
-  if (endpoint === undefined) return [];
-  const credentials = credentialsOf(options.environment);
-  return template.eventSources.map((source) => {
-    const queue = template.queueOf(source.queueLogicalId);
+function pollersOf(
+  { queueEndpoint, queueUrls, declarations, invoke }: LocalBackend,
+  { environment, logs = process.stderr }: LocalServiceOptions,
+): readonly QueuePoller[] {
+  return declarations.functions.flatMap(({ id, consumes }) => {
+    if (consumes === undefined) return [];
+    const { queue, concurrency } = consumes;
     return new QueuePoller({
-      source,
-      queue,
-      endpoint,
-      credentials,
-      invoke,
-      logs: options.logs ?? process.stderr,
+      functionId: id,
+      queue: { url: queueUrls.get(queue) ?? "", arn: queueArnOf(queue) },
+      concurrency,
+      endpoint: queueEndpoint,
+      credentials: credentialsOf(environment),
+      invoke: (_, event) => invoke(id, event),
+      logs,
     });
   });
 }
 
+function schedulesOf({ declarations, invoke }: LocalBackend, logs: LogSink): readonly RunningSchedule[] {
+  return declarations.functions.flatMap(({ id, everySeconds }) =>
+    everySeconds === undefined
+      ? []
+      : new RunningSchedule({
+          functionId: id,
+          seconds: everySeconds,
+          invoke: (_, event) => invoke(id, event),
+          logs,
+        }),
+  );
+}
 /** Like `Promise.all`, but waits for both even if one fails, so that everything that has started can be closed. */
 async function both<First, Second>(
   first: Promise<First>,

@@ -1,6 +1,6 @@
-import type { MadeAssembly } from "../assembly.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
 import type { Around } from "./around.ts";
+import type { Log } from "./follow-sources.ts";
 import type { KeptState } from "./kept-state.ts";
 
 // Registered before the other modules are loaded: a start takes seconds and must be interruptible.
@@ -13,12 +13,10 @@ const stop = new Promise<void>((resolve) => {
 });
 
 const { parseArgs } = await import("node:util");
-const { makeAssembly } = await import("../assembly.ts");
 const { demoData, hasDemoLogins, requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
-const { toldBuilding } = await import("./told-building.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
-const { refuseMalformedConfiguration } = await import("./configuration.ts");
+const { refuseMalformedConfiguration } = await import("./declared/configuration.ts");
 const { setting } = await import("../../shared/environment.ts");
 const { DEADLINE_FACTOR } = await import("../../shared/variables/deadline-factor.ts");
 const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
@@ -26,17 +24,18 @@ const { chosenPort, requireFreePort } = await import("./servers/listening-server
 function readArguments() {
   try {
     const { values } = parseArgs({
-      args: joined(process.argv.slice(2)),
+      args: withNegativeBox(process.argv.slice(2)),
       options: {
         port: { type: "string" },
         data: { type: "string" },
         keep: { type: "string" },
         around: { type: "string" },
         "allow-host": { type: "string", multiple: true },
+        watch: { type: "boolean" },
         help: { type: "boolean" },
       },
     });
-    const { port = process.env.PORT ?? "3000", data, keep, around, help = false } = values;
+    const { port = process.env.PORT ?? "3000", data, keep, around, help = false, watch = false } = values;
     const { "allow-host": allowedHosts = [] } = values;
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
     return isPort && allowedHosts.every((name) => /^[\w.-]+$/.test(name))
@@ -47,6 +46,7 @@ function readArguments() {
           around,
           allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
           help,
+          watch,
         }
       : undefined;
   } catch (error) {
@@ -56,52 +56,54 @@ function readArguments() {
 }
 
 /** A machine that does other things, too, answers slowly, but it answers: time limits count while a thread waits. */
-const patient = { DEADLINE_FACTOR: "4" };
+const localDeadlines = { DEADLINE_FACTOR: "4" };
 
 /** A box in the west begins with a hyphen, as an option does: `--around -0.2,51.4,0,51.6`. */
-function joined(args: readonly string[]): string[] {
+function withNegativeBox(args: readonly string[]): string[] {
   const at = args.findIndex((arg, index) => arg === "--around" && /^-[\d.]/.test(args[index + 1] ?? ""));
   return at < 0 ? [...args] : args.toSpliced(at, 2, args.slice(at, at + 2).join("="));
 }
 
-/**
- * Starts the service and announces it. Modules are loaded and the demo data is imported while the assembly is being
- * built.
- */
+/** Starts the service and announces it. */
 async function serve(
-  making: Promise<MadeAssembly>,
-  { port: wanted, data: folder, allowedHosts }: NonNullable<ReturnType<typeof readArguments>>,
+  { port: wanted, data: folder, allowedHosts, watch }: NonNullable<ReturnType<typeof readArguments>>,
   wantedAround: Around | undefined,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
 ) {
-  const [{ ownIssuer, startDemoService }, { nextSteps }, { isReadable, readableLines }, { announce }] =
-    await Promise.all([
-      import("./demo-service.ts"),
-      import("./next-steps.ts"),
-      import("./readable-lines.ts"),
-      import("./running-service.ts"),
-    ]);
+  const [
+    { ownIssuer, startDemoService },
+    { nextSteps },
+    { isReadable, readableLines },
+    { announce },
+    { Pages },
+  ] = await Promise.all([
+    import("./demo-service.ts"),
+    import("./next-steps.ts"),
+    import("./readable-lines.ts"),
+    import("./running-service.ts"),
+    import("./pages.ts"),
+  ]);
   const port = await chosenPort(wanted);
   const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment)
     ? readableLines(process.stderr, () => isListening)
     : process.stderr;
-  const log = (level: "INFO" | "WARN", message: string) =>
+  const log: Log = (level, message) =>
     logs.write(`${JSON.stringify({ level, message, timestamp: new Date().toISOString() })}\n`);
   for (const note of wantedAround?.notes ?? []) log("WARN", note);
   const around = wantedAround ?? kept?.firstStart?.around;
-  const assembly = making.then((made) => made.assembly);
+  const pages = new Pages((text) => log("INFO", text));
   const service = await startDemoService({
     port,
     data,
     around,
-    assembly,
+    pages,
     kept,
     allowedHosts,
     environment,
-    deadlineFactor: setting(DEADLINE_FACTOR, { ...patient, ...shell }),
+    deadlineFactor: setting(DEADLINE_FACTOR, { ...localDeadlines, ...shell }),
     logs,
     onBroken: (error) => {
       console.error(whyBroken(kept, error));
@@ -109,11 +111,12 @@ async function serve(
     },
   });
   isListening = true;
+  if (watch) (await import("./follow-sources.ts")).followSources(service, pages, log);
   announce(service, Boolean(environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL_SQS));
   if (kept !== undefined) log("INFO", whatIsKept(kept, around?.name ?? data));
   console.log(`Listening on ${service.url}`);
   if (process.stdout.isTTY) {
-    const paths = service.template.api.routes.map(({ path }) => path);
+    const paths = service.declarations.api.methods.map(({ path }) => path);
     console.log(nextSteps(service.url, paths, { hasDemoLogins: hasDemoLogins(data), around: around?.name }));
   }
   return service;
@@ -151,7 +154,7 @@ async function openKeptState(
 }
 
 const usage = `usage: npm start -- [--port 0…65535] [--around PLACE | --data FOLDER]
-                       [--keep FOLDER] [--allow-host NAME]...
+                       [--keep FOLDER] [--allow-host NAME]... [--watch]
 
   --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
   --around PLACE cover another place than the demo's city, by a model, nobody was counted: a name, a box
@@ -159,7 +162,8 @@ const usage = `usage: npm start -- [--port 0…65535] [--around PLACE | --data F
   --data FOLDER  import this folder instead of the demo data
   --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
   --allow-host NAME
-                 answer requests whose Host is this name too, such as host.docker.internal; may be repeated`;
+                 answer requests whose Host is this name too, such as host.docker.internal; may be repeated
+  --watch        take up what is saved in functions/, shared/, infra/ and console/ while the service runs`;
 
 const wanted = readArguments();
 if (wanted === undefined) {
@@ -178,7 +182,7 @@ try {
   delete process.env.AWS_LAMBDA_RUNTIME_API;
   refuseMalformedConfiguration(environment);
   const { keep, data } = wanted;
-  // Checked before the build, which takes seconds.
+  // Checked first, as a start takes seconds.
   if (data !== undefined) requireDataFolder(data);
   if (data !== undefined && wanted.around !== undefined) {
     throw new Error("--around covers the demo's data, and --data imports others: leave out one of them");
@@ -187,17 +191,10 @@ try {
   const around =
     wanted.around === undefined ? undefined : await (await import("./around.ts")).aroundOf(wanted.around);
   const kept = keep === undefined ? undefined : await openKeptState(keep, around?.name ?? data, environment);
-  const say = (message: string) =>
-    process.stderr.write(
-      `${JSON.stringify({ level: "INFO", message, timestamp: new Date().toISOString() })}\n`,
-    );
-  const building = toldBuilding(process.stderr.isTTY, say);
-  const making = makeAssembly(environment.TOKEN_ENDPOINT, building);
-  const [made, service] = await Promise.all([making, serve(making, wanted, around, kept, environment)]);
+  const service = await serve(wanted, around, kept, environment);
   await stop;
   await service.close();
   await kept?.close();
-  made.remove();
   process.exit(0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -4,7 +4,7 @@ import { storeDay } from "../../../functions/population-density/import/publish/s
 import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
 import { coverageBytes } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
-import { type MeteredDatabase, openMeteredDatabase } from "../../../tools/local/servers/metered-database.ts";
+import { type MeteredDatabase, openMeteredDatabase } from "../../../tools/bench/metered-database.ts";
 import { useOwnDensityTables, useTables } from "../../support/database.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { sharedService } from "../../support/service.ts";

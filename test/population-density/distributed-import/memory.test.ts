@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { suffixesOf } from "../../../functions/population-density/cover/geohash.ts";
 import {
@@ -12,10 +11,11 @@ import {
   readFile,
 } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import { handler } from "../../../functions/population-density/distributed-import/import-densities.ts";
+import { bundleVariables } from "../../../tools/made-bundles.ts";
 import { RuntimeClient } from "../../../tools/runtime-client.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { bucket, header, inTables, row, tables, useImports } from "../../support/distributed-import.ts";
-import { sharedService } from "../../support/service.ts";
+import { sharedBundles } from "../../support/service.ts";
 
 useImports();
 
@@ -28,7 +28,8 @@ test("200 files that name the same 1,024 tiles are planned within 32 MB of heap"
   const order = newOrder();
   await inTables(tables.distributed, async () => {
     await readFiles(order);
-    await client.start({ ...functionEnvironment(), NODE_OPTIONS: "--max-old-space-size=32" });
+    const bundle = bundleVariables(await sharedBundles(), "population-density/import-densities");
+    await client.start({ ...functionEnvironment(), ...bundle, NODE_OPTIONS: "--max-old-space-size=32" });
 
     const invoked = await client.invoke({ step: "plan", order }, { remainingMilliseconds: 280_000 });
 
@@ -79,7 +80,5 @@ function functionEnvironment(): Record<string, string> {
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "128",
     AWS_LAMBDA_LOG_GROUP_NAME: "/aws/lambda/import-densities",
     AWS_LAMBDA_LOG_STREAM_NAME: "local",
-    LAMBDA_TASK_ROOT: join(sharedService.bundles, "population-density/import-densities"),
-    _HANDLER: "index.handler",
   };
 }

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { readFiles, readJournal } from "../../../functions/population-density/import/store/journal-store.ts";
 import type { FindingCode } from "../../../functions/population-density/tiles/findings.ts";
 import { densities } from "../../../functions/population-density/tiles/table.ts";
+import { declaredTable } from "../../../tools/local/declared/declared-table.ts";
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
 import { createTables } from "../../../tools/local/servers/database.ts";
-import { declaredTable } from "../../../tools/local/servers/declared-table.ts";
 import {
   aroundTheCorner,
   further,
@@ -29,7 +29,7 @@ useImports([3, 6]);
 async function loseDensities(): Promise<void> {
   const own = declaredTable(densities, `densities-${randomUUID()}`);
   await createTables(sharedService.databaseEndpoint, embeddedCredentials, [own]);
-  Object.assign(tables.distributed, { densities: own.name });
+  Object.assign(tables.distributed, { densities: own.TableName });
 }
 
 test("the distributed import restores lost densities from the same files, byte by byte", async () => {

@@ -20,7 +20,7 @@ import {
 } from "../../../shared/aws/database.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
 import { tableVariable, withSchema } from "../../../shared/table.ts";
-import { openMeteredDatabase } from "../../../tools/local/servers/metered-database.ts";
+import { openMeteredDatabase } from "../../../tools/bench/metered-database.ts";
 import { useTables } from "../../support/database.ts";
 import { captureOutput } from "../../support/pipeline.ts";
 import { serverOfTest } from "../../support/signed.ts";

@@ -8,15 +8,15 @@ import { densityCallers } from "../../../functions/population-density/callers/ta
 import type { FunctionId } from "../../../infra/functions.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { tableVariable } from "../../../shared/table.ts";
-import { logicalIdOf } from "../../../tools/assembly.ts";
+import { readDeclarations } from "../../../tools/local/declared/declarations.ts";
 import { functionEnvironment } from "../../../tools/local/lambda/function-environment.ts";
 import { embeddedCredentials } from "../../../tools/local/servers/backing-server.ts";
-import { loadTemplate } from "../../../tools/local/template/template.ts";
+import { bundleVariables } from "../../../tools/made-bundles.ts";
 import { type Invoked, type Reader, RuntimeClient } from "../../../tools/runtime-client.ts";
 import { hoursToCome } from "../../support/areas.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
-import { sharedService } from "../../support/service.ts";
+import { sharedBundles, sharedService } from "../../support/service.ts";
 
 const started: RuntimeClient[] = [];
 afterAll(() => Promise.all(started.map((client) => client.close())));
@@ -30,19 +30,21 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
 
 const gzip = { "accept-encoding": "gzip" };
 
+const { functions } = readDeclarations({});
+
 /** Starts the bundle of a function of the service, with the tables of the started one. */
-function startFunction(id: FunctionId, own: Record<string, string> = {}): Promise<RuntimeClient> {
-  const template = loadTemplate(sharedService.assembly);
-  const environment = functionEnvironment(template.functionOf(logicalIdOf(id, template)), {
+async function startFunction(id: FunctionId, own: Record<string, string> = {}): Promise<RuntimeClient> {
+  const declared = functions.find((one) => one.id === id) ?? expect.fail(id);
+  const environment = functionEnvironment(declared, {
     databaseEndpoint: sharedService.databaseEndpoint,
     secretsEndpoint: sharedService.url,
     queueEndpoint: sharedService.queueEndpoint,
+    queueUrls: new Map(),
     credentials: embeddedCredentials,
     shell: {},
-    configuration: [],
     extra: { ...busyMachine, DENSITY_SYNC_LIMIT: "2000000", ...own },
   });
-  return start(environment);
+  return await start({ ...environment, ...bundleVariables(await sharedBundles(), id) });
 }
 
 interface Asked {

@@ -3,13 +3,15 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
 import * as z from "zod";
+import { authorizer } from "../../../infra/gateway.ts";
 import { InvocationError } from "../lambda/invocation-error.ts";
-import { decide, policySchema } from "../template/iam-policy.ts";
-import type { AuthorizerDefinition } from "../template/rest-api.ts";
 import { GatewayError } from "./gateway-responses.ts";
+import { decide, policySchema } from "./policy.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
 
 const cachedTokens = 1_000;
+
+const expression = new RegExp(authorizer.expression);
 
 /** The authorizer's context as a function receives it: strings, except for the duration of the call in milliseconds. */
 export type AuthorizerContext = Readonly<Record<string, string | number>>;
@@ -25,14 +27,13 @@ const answerSchema = z.object({
 
 type Answer = z.output<typeof answerSchema>;
 
-/** One authorizer with its cache. */
+/** One authorizer with its cache: there is one for each scope. */
 export class Authorizer {
-  readonly #definition: AuthorizerDefinition;
   readonly #invoke: (event: unknown) => Promise<unknown>;
   readonly #remembered = new Map<string, { readonly answer: Answer; readonly until: number }>();
 
-  constructor(definition: AuthorizerDefinition, invoke: (event: unknown) => Promise<unknown>) {
-    this.#definition = definition;
+  /** @param invoke calls the authorizer's function. */
+  constructor(invoke: (event: unknown) => Promise<unknown>) {
     this.#invoke = invoke;
   }
 
@@ -42,9 +43,8 @@ export class Authorizer {
    * @throws {GatewayError} when the request must not reach its function.
    */
   async authorize(request: ReceivedRequest, methodArn: string): Promise<AuthorizerContext> {
-    const { headerName, validationExpression } = this.#definition;
-    const token = headerOf(request, headerName);
-    if (!token || !validationExpression.test(token)) throw new GatewayError("UNAUTHORIZED");
+    const token = headerOf(request, authorizer.header);
+    if (!token || !expression.test(token)) throw new GatewayError("UNAUTHORIZED");
 
     const remembered = this.#recall(token);
     const startedAt = performance.now();
@@ -83,9 +83,8 @@ export class Authorizer {
   }
 
   #remember(token: string, answer: Answer): void {
-    const { cacheSeconds } = this.#definition;
     const [oldest] = this.#remembered.keys();
     if (oldest !== undefined && this.#remembered.size >= cachedTokens) this.#remembered.delete(oldest);
-    this.#remembered.set(token, { answer, until: Date.now() + cacheSeconds * 1000 });
+    this.#remembered.set(token, { answer, until: Date.now() + authorizer.cacheSeconds * 1_000 });
   }
 }

@@ -37,17 +37,16 @@ export async function decompressed(body: Buffer, contentEncoding = "identity"): 
 /**
  * The reply as it is sent: compressed if the caller accepts a coding, the body has the minimum size, and the function
  * has not encoded it already.
- * @param minBytes `undefined` if the API compresses nothing.
  */
 export async function compressed(
   reply: Reply,
   acceptEncoding: string | undefined,
-  minBytes: number | undefined,
+  minBytes: number,
 ): Promise<Reply> {
   const coding = preferredCoding(acceptEncoding);
   const bytes = Buffer.from(reply.body);
   const isEncoded = reply.headers.some(([name]) => name === "content-encoding");
-  if (coding === undefined || minBytes === undefined || bytes.length < minBytes || isEncoded) return reply;
+  if (coding === undefined || bytes.length < minBytes || isEncoded) return reply;
   const body = await codings[coding](bytes);
   return { ...reply, headers: [...reply.headers, ["content-encoding", coding]], body };
 }

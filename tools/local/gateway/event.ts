@@ -3,8 +3,8 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format
  */
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { account } from "../template/physical-names.ts";
-import type { RestApi } from "../template/rest-api.ts";
+import { apiStage } from "../../../infra/gateway.ts";
+import { account, apiId } from "../declared/aws-names.ts";
 import type { AuthorizerContext } from "./authorizer.ts";
 import { GatewayError } from "./gateway-responses.ts";
 import { headerOf, type ReceivedRequest } from "./received-request.ts";
@@ -31,7 +31,6 @@ const droppedHeaders = new Set([
  * @throws {GatewayError} if the `Host` header is malformed.
  */
 export function proxyEvent(
-  api: RestApi,
   request: ReceivedRequest,
   match: RouteMatch,
   body: Buffer,
@@ -44,7 +43,7 @@ export function proxyEvent(
   const query = grouped([...new URLSearchParams(request.queryString)], false);
   const hasQuery = Object.keys(query).length > 0;
   return {
-    resource: match.route.path,
+    resource: match.path,
     path: request.path,
     httpMethod: request.method,
     headers: lastValues(headers),
@@ -53,14 +52,13 @@ export function proxyEvent(
     multiValueQueryStringParameters: hasQuery ? query : null,
     pathParameters: match.pathParameters,
     stageVariables: null,
-    requestContext: requestContext(api, request, match, authorizer),
+    requestContext: requestContext(request, match, authorizer),
     body: body.length === 0 ? null : body.toString("base64"),
     isBase64Encoded: body.length > 0,
   };
 }
 
 function requestContext(
-  api: RestApi,
   request: ReceivedRequest,
   match: RouteMatch,
   authorizer: AuthorizerContext | undefined,
@@ -68,7 +66,7 @@ function requestContext(
   const domainName = withPort(requestedHost(request), request.port);
   return {
     accountId: account,
-    apiId: api.id,
+    apiId,
     authorizer,
     domainName,
     domainPrefix: domainName.split(".")[0],
@@ -96,9 +94,9 @@ function requestContext(
     requestId: request.requestId,
     requestTime: commonLogTime(request.receivedAt),
     requestTimeEpoch: request.receivedAt.getTime(),
-    resourceId: match.route.resourceId,
-    resourcePath: match.route.path,
-    stage: api.stage,
+    resourceId: match.path,
+    resourcePath: match.path,
+    stage: apiStage,
   };
 }
 

@@ -6,51 +6,73 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { apiStage, authorizer, compressedKibibytes, type Method } from "../../../infra/gateway.ts";
 import { acceptingSinkPath } from "../../../shared/sandbox/sinks.ts";
+import { account, apiId, region } from "../declared/aws-names.ts";
+import type { LocalApi } from "../declared/declarations.ts";
 import { InvocationError } from "../lambda/invocation-error.ts";
 import type { InvocationStream } from "../lambda/invocation-stream.ts";
 import type { LogSink } from "../lambda/log-sink.ts";
 import { type ListeningServer, listen } from "../servers/listening-server.ts";
 import { isOwnHost } from "../servers/own-requests.mjs";
-import { account, region } from "../template/physical-names.ts";
-import type { RestApi, Route } from "../template/rest-api.ts";
 import { Authorizer, type AuthorizerContext } from "./authorizer.ts";
 import { compressed, decompressed } from "./compression.ts";
 import { proxyEvent, requestedHost } from "./event.ts";
 import { functionReply } from "./function-reply.ts";
-import {
-  type ConfiguredResponse,
-  configuredResponse,
-  GatewayError,
-  type Reply,
-  renderGatewayError,
-} from "./gateway-responses.ts";
-import { mockReply } from "./mock-reply.ts";
+import { GatewayError, type Reply, renderGatewayError } from "./gateway-responses.ts";
+import { otherVerbsReply } from "./other-verbs.ts";
 import { headerOf, type ReceivedRequest, receive, receiveUnread } from "./received-request.ts";
 import { readBody } from "./request-body.ts";
-import { type RouteMatch, RouteTable } from "./routing.ts";
+import { type Route, type RouteMatch, RouteTable } from "./routing.ts";
 import { type StreamedReply, streamedReply } from "./streamed-reply.ts";
+
+/**
+ * How long API Gateway waits for a function, unless a method says less; none does.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
+ */
+const integrationMilliseconds = 29_000;
 
 /** The input of a gateway. */
 export interface GatewayOptions {
-  readonly api: RestApi;
+  readonly api: LocalApi;
   /** Invokes a function with one event. */
-  readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  readonly invoke: (functionId: string, event: unknown) => Promise<unknown>;
   /** Invokes a function with one event, and returns its response while it is being written. */
-  readonly stream: (functionLogicalId: string, event: unknown) => Promise<InvocationStream>;
+  readonly stream: (functionId: string, event: unknown) => Promise<InvocationStream>;
   readonly logs: LogSink;
   /** Names by which it can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How many times as long as the API says it waits for functions; once, if absent. */
+  /** How many times as long as API Gateway it waits for functions; once, if absent. */
   readonly deadlineFactor?: number | undefined;
+}
+
+/** An API, ready to be served. */
+interface Served {
+  readonly routes: RouteTable;
+  readonly responses: LocalApi["responses"];
+  /** By scope. */
+  readonly authorizers: ReadonlyMap<string, Authorizer>;
+  readonly origins: string;
+}
+
+function servedApi(api: LocalApi, invoke: GatewayOptions["invoke"]): Served {
+  const scopes = new Set(api.methods.flatMap(({ scope }) => scope ?? []));
+  const authorizerOf = () => new Authorizer((event) => invoke(authorizer.functionId, event));
+  return {
+    routes: new RouteTable(api),
+    responses: api.responses,
+    authorizers: new Map([...scopes].map((scope) => [scope, authorizerOf()])),
+    origins: api.origins,
+  };
+}
+
+function isMethod(route: Route): route is Method {
+  return "functionId" in route;
 }
 
 /** Serves an API. */
 export class Gateway {
-  readonly #api: RestApi;
-  readonly #routes: RouteTable;
-  readonly #responses: readonly ConfiguredResponse[];
-  readonly #authorizers: ReadonlyMap<string, Authorizer>;
+  #served: Served;
   readonly #invoke: GatewayOptions["invoke"];
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
@@ -60,20 +82,17 @@ export class Gateway {
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
   constructor({ api, invoke, stream, logs, allowedHosts = [], deadlineFactor = 1 }: GatewayOptions) {
-    this.#api = api;
-    this.#routes = new RouteTable(api.routes);
-    this.#responses = api.responses.map(configuredResponse);
-    this.#authorizers = new Map(
-      api.authorizers.map((definition) => [
-        definition.logicalId,
-        new Authorizer(definition, (event) => invoke(definition.functionLogicalId, event)),
-      ]),
-    );
+    this.#served = servedApi(api, invoke);
     this.#invoke = invoke;
     this.#stream = stream;
     this.#logs = logs;
     this.#allowedHosts = allowedHosts;
     this.#deadlineFactor = deadlineFactor;
+  }
+
+  /** Serves another API from the next request on; nothing that authorizers have answered is known any more. */
+  serve(api: LocalApi): void {
+    this.#served = servedApi(api, this.#invoke);
   }
 
   /** Opens a port of the loopback address; 0 chooses a free one. */
@@ -118,7 +137,7 @@ export class Gateway {
   }
 
   #render(error: GatewayError, received: ReceivedRequest): Reply {
-    return renderGatewayError(error, this.#responses, received);
+    return renderGatewayError(error, this.#served.responses, received);
   }
 
   #refuseUnserved(error: GatewayError, received: ReceivedRequest, socket: Duplex): void {
@@ -160,53 +179,52 @@ export class Gateway {
   }
 
   async #answer(request: IncomingMessage, received: ReceivedRequest): Promise<Reply | StreamedReply> {
-    const match = this.#routes.match(received.method, received.path);
+    const match = this.#served.routes.match(received.method, received.path);
     try {
       if (!isOwnHost(requestedHost(received), received.port, this.#allowedHosts)) return misdirected;
       const encodedBody = await readBody(request);
-      if (received.path === acceptingSinkPath) return taken;
+      if (received.path === acceptingSinkPath) return sinkAccepted;
       if (match === undefined) throw new GatewayError("MISSING_AUTHENTICATION_TOKEN");
       if (encodedBody === undefined) throw new GatewayError("REQUEST_TOO_LARGE");
       const body = await decompressed(encodedBody, headerOf(received, "content-encoding"));
-      const authorized = await this.#authorize(received, match.route);
-      return await this.#integrate(received, match, body, authorized);
+      const { route } = match;
+      if (!isMethod(route)) return otherVerbsReply(route, this.#served.origins, received);
+      const authorized = await this.#authorize(received, route);
+      return await this.#integrate(received, { ...match, route }, body, authorized);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const reply = this.#render(error, received);
       if (reply.status >= 500)
-        this.#log(error.type, received, { resource: match?.route.path, reason: error.message });
+        this.#log(error.type, received, { resource: match?.path, reason: error.message });
       return reply;
     }
   }
 
-  async #authorize(received: ReceivedRequest, route: Route): Promise<AuthorizerContext | undefined> {
-    if (route.authorizerLogicalId === undefined) return undefined;
-    const authorizer = this.#authorizers.get(route.authorizerLogicalId);
-    if (authorizer === undefined)
-      throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR", "No such authorizer");
+  async #authorize(received: ReceivedRequest, { scope }: Method): Promise<AuthorizerContext | undefined> {
+    if (scope === null) return undefined;
+    const ofScope = this.#served.authorizers.get(scope);
+    if (ofScope === undefined) throw new GatewayError("AUTHORIZER_CONFIGURATION_ERROR", "No such authorizer");
     const method = `${received.method}/${received.path.slice(1)}`;
-    const arn = `arn:aws:execute-api:${region}:${account}:${this.#api.id}/${this.#api.stage}/${method}`;
-    return authorizer.authorize(received, arn);
+    const arn = `arn:aws:execute-api:${region}:${account}:${apiId}/${apiStage}/${method}`;
+    return ofScope.authorize(received, arn);
   }
 
   async #integrate(
     received: ReceivedRequest,
-    match: RouteMatch,
+    match: RouteMatch<Method>,
     body: Buffer,
     authorized: AuthorizerContext | undefined,
   ): Promise<Reply | StreamedReply> {
-    const { integration } = match.route;
-    if (!("functionLogicalId" in integration)) return await mockReply(integration, received);
-    const event = proxyEvent(this.#api, received, match, body, authorized);
-    const { functionLogicalId, isStreamed } = integration;
-    const milliseconds = integration.timeoutMilliseconds * this.#deadlineFactor;
-    if (isStreamed) {
-      const stream = cutAfter(milliseconds, this.#stream(functionLogicalId, event));
+    const event = proxyEvent(received, match, body, authorized);
+    const { functionId, streamed } = match.route;
+    const milliseconds = integrationMilliseconds * this.#deadlineFactor;
+    if (streamed) {
+      const stream = cutAfter(milliseconds, this.#stream(functionId, event));
       return await within(milliseconds, stream.then(streamedReply));
     }
-    const result = await within(milliseconds, this.#invoke(functionLogicalId, event));
+    const result = await within(milliseconds, this.#invoke(functionId, event));
     const accepted = headerOf(received, "accept-encoding");
-    return await compressed(functionReply(result), accepted, this.#api.minCompressionBytes);
+    return await compressed(functionReply(result), accepted, compressedKibibytes * 1_024);
   }
 
   #log(
@@ -238,7 +256,7 @@ const misdirected: Reply = {
 };
 
 /** What the sandbox's sink answers, which no stage has. */
-const taken: Reply = { status: 204, headers: [], body: "" };
+const sinkAccepted: Reply = { status: 204, headers: [], body: "" };
 
 /** After the time-out the function continues, as on AWS; its result is discarded. */
 async function within<Result>(milliseconds: number, invocation: Promise<Result>): Promise<Result> {

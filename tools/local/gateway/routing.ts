@@ -1,8 +1,14 @@
-import type { Route } from "../template/rest-api.ts";
+import type { Method, OtherVerbs } from "../../../infra/gateway.ts";
+import type { LocalApi } from "../declared/declarations.ts";
+
+/** What answers a request: a function, or the gateway itself if the path does not have its verb. */
+export type Route = Method | OtherVerbs;
 
 /** The route that answers a request. */
-export interface RouteMatch {
-  readonly route: Route;
+export interface RouteMatch<Found extends Route = Route> {
+  readonly route: Found;
+  /** As it is declared: `/things/{id}`. */
+  readonly path: string;
   /** Percent-encoded, as in the path; null if the path declares none. */
   readonly pathParameters: Readonly<Record<string, string>> | null;
 }
@@ -21,14 +27,14 @@ interface Segment {
 export class RouteTable {
   readonly #root = emptySegment();
 
-  constructor(routes: readonly Route[]) {
-    for (const route of routes) {
-      let segment = this.#root;
-      for (const part of route.path === "/" ? [] : route.path.slice(1).split("/")) {
-        segment = child(segment, part);
-      }
-      segment.routes.set(route.method, route);
-    }
+  constructor({ methods, otherVerbs }: Pick<LocalApi, "methods" | "otherVerbs">) {
+    for (const method of methods) this.#segmentOf(method.path).routes.set(method.verb, method);
+    for (const others of otherVerbs) this.#segmentOf(others.path).routes.set("ANY", others);
+  }
+
+  #segmentOf(path: string): Segment {
+    const parts = path === "/" ? [] : path.slice(1).split("/");
+    return parts.reduce(child, this.#root);
   }
 
   /**
@@ -43,6 +49,7 @@ export class RouteTable {
     if (found === undefined || route === undefined) return undefined;
     return {
       route,
+      path: route.path,
       pathParameters: found.parameters.length > 0 ? Object.fromEntries(found.parameters) : null,
     };
   }

@@ -1,92 +1,110 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
+import { functionArnOf, functionNameOf } from "../declared/aws-names.ts";
 import { youngGeneration } from "../servers/thread-limits.ts";
-import type { LocalFunction } from "../template/functions.ts";
 import { InvocationError } from "./invocation-error.ts";
 import { InvocationStream } from "./invocation-stream.ts";
 import type { LogSink } from "./log-sink.ts";
 
-/** The message after which a runtime is idle again: see `function-runtime.mjs`. */
+/** The message that ends an invocation: see `function-runtime.mjs`. */
 type LastMessage =
-  | { readonly ready: true }
   | { readonly result: string }
   | { readonly ended: true }
   | { readonly errorType: string; readonly errorMessage: string };
 
 /** What a runtime sends. */
-type RuntimeMessage = (LastMessage | { readonly chunk: Uint8Array; readonly isLast: boolean } | object) & {
-  /** What the function has logged before. */
+interface RuntimeMessage {
+  /** What functions have logged before. */
   readonly log?: readonly (string | Uint8Array)[];
-};
+  readonly loaded?: true;
+  readonly requestId?: string;
+  readonly chunk?: Uint8Array;
+  readonly isLast?: boolean;
+}
 
 /** An event that a handler is processing. */
 export interface Invocation {
   /**
    * The result as JSON text, or the stream as soon as it begins.
-   * @throws {InvocationError} if the handler fails first, ends its thread, or exceeds the function's time-out, which
-   * also ends the thread. A stream that has begun ends with that error.
+   * @throws {InvocationError} if the handler fails first, exceeds the function's time-out, or its thread ends. A stream
+   * that has begun ends with that error.
    */
   readonly answer: Promise<string | InvocationStream>;
-  /** Resolves when the handler has finished, whether it succeeded or failed. */
+  /** Resolves when the handler has finished, whether it succeeded or failed, or its time is over. */
   readonly ended: Promise<void>;
   /** Whether the handler is waiting for the reader of its stream. */
   readonly isUnread: () => boolean;
 }
 
-/** How a function's thread runs. */
-export interface FunctionThreadOptions {
-  /** Receives what the function writes. */
-  readonly logs: LogSink;
-  /** Is called once, when the thread has exited. */
-  readonly onEnd?: () => void;
+/** A function as its events need it. */
+export interface InvokedFunction {
+  readonly id: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMegabytes: number;
 }
 
-/** One execution environment of a function: a thread that processes one event at a time. */
+/** How a thread of functions runs. */
+export interface FunctionThreadOptions {
+  /** The files of the handlers by the ids of their functions. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Receives what the functions write. */
+  readonly logs: LogSink;
+  /** The least time after which a blocked event loop counts as such; four seconds, if absent. */
+  readonly blockedMilliseconds?: number | undefined;
+}
+
+/** How often it is looked whether the event loop turns. */
+const lookMilliseconds = 1_000;
+
+/** How many times as long a thread may be busy with loading modules: on a busy machine that takes seconds. */
+const loadingFactor = 10;
+
+/** A thread with handlers of functions, each of which processes any number of events at a time. */
 export class FunctionThread {
-  /** Resolves when the handler is loaded; rejects if its module cannot be loaded. */
-  readonly ready: Promise<void>;
-  readonly #definition: LocalFunction;
+  readonly #loaded: Promise<void>;
   readonly #worker: Worker;
   readonly #logs: LogSink;
+  readonly #turns = new Int32Array(new SharedArrayBuffer(4));
+  readonly #loading = new Int32Array(new SharedArrayBuffer(4));
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #listeners = new Map<
+    string,
+    {
+      readonly onLast: (message: LastMessage) => void;
+      readonly onChunk: InvocationStream["receive"];
+      readonly fail: (error: InvocationError) => void;
+    }
+  >();
+  #onLoaded: () => void = () => {};
+  #onFailed: (error: unknown) => void = () => {};
   #ended: InvocationError | undefined;
-  #listener:
-    | {
-        readonly onLast: (message: LastMessage) => void;
-        readonly onChunk: InvocationStream["receive"];
-        readonly fail: (error: InvocationError) => void;
-      }
-    | undefined;
+  #onIdle: () => void = () => {};
 
-  constructor(
-    definition: LocalFunction,
-    environment: Readonly<Record<string, string>>,
-    { logs, onEnd = () => {} }: FunctionThreadOptions,
-  ) {
-    this.#definition = definition;
+  constructor({ files, environment, logs, blockedMilliseconds = 4_000 }: FunctionThreadOptions) {
     this.#logs = logs;
     this.#worker = new Worker(new URL("./function-runtime.mjs", import.meta.url), {
-      workerData: handlerOf(definition),
+      workerData: { files, turns: this.#turns, loading: this.#loading },
       env: { ...environment },
       execArgv: [],
-      name: definition.name,
-      resourceLimits: { ...youngGeneration, maxOldGenerationSizeMb: definition.memoryMegabytes },
+      resourceLimits: youngGeneration,
       stdout: true,
       stderr: true,
     });
+    this.#loaded = new Promise((resolve, reject) => {
+      this.#onLoaded = resolve;
+      this.#onFailed = reject;
+    });
+    // Whoever waits for it is told; an event fails by itself.
+    this.#loaded.catch(() => {});
     this.#worker.stdout.on("data", (chunk: Uint8Array) => logs.write(chunk));
     this.#worker.stderr.on("data", (chunk: Uint8Array) => logs.write(chunk));
     this.#worker.on("message", (message) => this.#onMessage(message));
-    this.#worker.on("error", (error: unknown) => this.#end(crash(error)));
+    this.#worker.on("error", (error: unknown) => this.#end(crash(error), error));
     this.#worker.on("exit", (code) => {
       this.#end(new InvocationError("Runtime.ExitError", `Runtime exited with exit status ${code}`));
-      onEnd();
     });
-    const { initializationSeconds: seconds } = definition;
-    this.ready = this.#listen(seconds * 1000, () => {
-      const late = `Initialization timed out after ${seconds.toFixed(2)} seconds`;
-      return new InvocationError("Sandbox.Timedout", late);
-    }).then(() => {});
+    this.#heartbeat = this.#watch(Math.ceil(blockedMilliseconds / lookMilliseconds));
   }
 
   /** Whether it can take another event. */
@@ -94,103 +112,131 @@ export class FunctionThread {
     return this.#ended === undefined;
   }
 
-  /** Runs the handler with an event, given as JSON text. */
-  run(event: string, requestId: string): Invocation {
-    const { name, arn, memoryMegabytes, timeoutSeconds } = this.#definition;
-    const stream = new InvocationStream(() => this.#worker.postMessage({ taken: requestId }));
+  /**
+   * Loads all handlers; without it, a handler is loaded for its first event.
+   * @throws {Error} if one cannot be loaded, or the thread ends before.
+   */
+  async load(): Promise<void> {
+    if (this.isAlive) this.#worker.postMessage({ load: true });
+    await this.#loaded;
+  }
+
+  /** Runs a function's handler with an event, given as JSON text. */
+  run({ id, timeoutSeconds, memoryMegabytes }: InvokedFunction, event: string): Invocation {
+    const awsRequestId = randomUUID();
+    const stream = new InvocationStream(() => this.#worker.postMessage({ taken: awsRequestId }));
     const late = () =>
       new InvocationError("Sandbox.Timedout", `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`);
-    const last = this.#listen(timeoutSeconds * 1000, late, (chunk, isLast) =>
+    const last = this.#listen(awsRequestId, timeoutSeconds * 1_000, late, (chunk, isLast) =>
       stream.receive(chunk, isLast),
     ).then(resultOf);
     const ended = last.then(
       () => stream.end(),
       (error: Error) => stream.end(error),
     );
+    const name = functionNameOf(id);
     const context = {
-      awsRequestId: requestId,
+      awsRequestId,
       functionName: name,
       functionVersion: "$LATEST",
-      invokedFunctionArn: arn,
+      invokedFunctionArn: functionArnOf(id),
       memoryLimitInMB: String(memoryMegabytes),
       logGroupName: `/aws/lambda/${name}`,
       logStreamName: "local",
     };
-    this.#worker.postMessage({ event, context, endsAt: Date.now() + timeoutSeconds * 1000 });
+    if (this.isAlive)
+      this.#worker.postMessage({ id, event, context, endsAt: Date.now() + timeoutSeconds * 1_000 });
     const answer = Promise.race([stream.begun, last.then((result) => result ?? stream)]);
     return { answer, ended, isUnread: () => stream.isUnread };
   }
 
-  /** Ends the thread even if it is processing an event. */
+  /** Ends the thread once the events under way have ended. */
+  async retire(): Promise<void> {
+    if (this.#listeners.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await this.stop();
+  }
+
+  /** Ends the thread even if it is processing events. */
   async stop(): Promise<void> {
     this.#end(new InvocationError("Runtime.ExitError", "The execution environment was stopped"));
     await this.#worker.terminate();
   }
 
-  /** Resolves with the message after which the thread is idle again. */
+  /** Ends the thread when its event loop has not turned between so many looks. */
+  #watch(looks: number): NodeJS.Timeout {
+    let seen = 0;
+    let unchanged = 0;
+    return setInterval(() => {
+      const turns = Atomics.load(this.#turns, 0);
+      unchanged = turns === seen ? unchanged + 1 : 0;
+      seen = turns;
+      const isLoading = turns === 0 || Atomics.load(this.#loading, 0) > 0;
+      if (unchanged < (isLoading ? loadingFactor * looks : looks)) return;
+      this.#end(new InvocationError("Runtime.Blocked", "The event loop was blocked"));
+      void this.#worker.terminate();
+    }, lookMilliseconds).unref();
+  }
+
+  /** Resolves with the message that ends the invocation. */
   #listen(
+    requestId: string,
     milliseconds: number,
     late: () => InvocationError,
-    onChunk: InvocationStream["receive"] = () => {},
+    onChunk: InvocationStream["receive"],
   ): Promise<LastMessage> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
-      const timer = setTimeout(() => {
-        this.#end(late());
-        void this.#worker.terminate();
-      }, milliseconds);
+      const timer = setTimeout(() => this.#listeners.get(requestId)?.fail(late()), milliseconds);
       const settle = <T>(settled: (value: T) => void) => {
         return (value: T) => {
           clearTimeout(timer);
-          this.#listener = undefined;
+          this.#listeners.delete(requestId);
           settled(value);
+          if (this.#listeners.size === 0) this.#onIdle();
         };
       };
-      this.#listener = { onLast: settle(resolve), onChunk, fail: settle(reject) };
+      this.#listeners.set(requestId, { onLast: settle(resolve), onChunk, fail: settle(reject) });
     });
   }
 
   #onMessage(message: unknown): void {
     if (!isFromRuntime(message)) return;
-    for (const line of message.log ?? []) this.#logs.write(line);
-    if ("chunk" in message) this.#listener?.onChunk(message.chunk, message.isLast);
-    if (isLastMessage(message)) this.#listener?.onLast(message);
+    const { log = [], loaded, requestId = "", chunk, isLast } = message;
+    for (const line of log) this.#logs.write(line);
+    if (loaded) this.#onLoaded();
+    const listener = this.#listeners.get(requestId);
+    if (chunk !== undefined && listener !== undefined) listener.onChunk(chunk, isLast);
+    // What comes after an invocation's time is over is dropped.
+    else if (chunk !== undefined && this.isAlive) this.#worker.postMessage({ taken: requestId });
+    if (isLastMessage(message)) listener?.onLast(message);
   }
 
-  #end(reason: InvocationError): void {
+  #end(reason: InvocationError, cause: unknown = reason): void {
     this.#ended ??= reason;
-    this.#listener?.fail(this.#ended);
+    clearInterval(this.#heartbeat);
+    this.#onFailed(cause);
+    for (const listener of [...this.#listeners.values()]) listener.fail(this.#ended);
   }
 }
 
-/** The function's own code can send messages by the same port, which are ignored. */
+/** The functions' own code can send messages by the same port, which are ignored. */
 function isFromRuntime(message: unknown): message is RuntimeMessage {
   return typeof message === "object" && message !== null && "fromRuntime" in message;
 }
 
-/** Whether it is more than lines of the log. */
-function isLastMessage(message: RuntimeMessage): message is LastMessage {
-  return "ready" in message || "result" in message || "ended" in message || "errorType" in message;
+function isLastMessage(message: RuntimeMessage): message is RuntimeMessage & LastMessage {
+  return "result" in message || "ended" in message || "errorType" in message;
 }
 
 /** The result as JSON text; undefined for a stream. */
 function resultOf(message: LastMessage): string | undefined {
   if ("result" in message) return message.result;
-  if ("ended" in message) return undefined;
   if ("errorType" in message) throw new InvocationError(message.errorType, message.errorMessage);
-  throw new InvocationError("Runtime.ProtocolError", "The runtime answered out of turn");
+  return undefined;
 }
 
 function crash(error: unknown): InvocationError {
   return error instanceof Error
     ? new InvocationError(error.name, error.message)
     : new InvocationError(typeof error, String(error));
-}
-
-/** The file and the export that `index.handler` names. */
-function handlerOf({ logicalId, handler, assetDirectory }: LocalFunction) {
-  const dot = handler.lastIndexOf(".");
-  const file = join(assetDirectory, `${handler.slice(0, dot)}.mjs`);
-  if (!existsSync(file)) throw new Error(`${logicalId} has no module for its handler ${handler}`);
-  return { file, exportName: handler.slice(dot + 1) };
 }

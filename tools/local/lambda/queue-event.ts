@@ -4,7 +4,7 @@
  */
 import type { SQSEvent, SQSMessageAttribute } from "aws-lambda";
 import * as z from "zod";
-import { region } from "../template/physical-names.ts";
+import { region } from "../declared/aws-names.ts";
 
 /** A message as `ReceiveMessage` returns it, with all attributes. */
 export const messageSchema = z.object({

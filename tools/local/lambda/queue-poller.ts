@@ -4,7 +4,6 @@ import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aw
 import * as z from "zod";
 import type { Credentials } from "../servers/backing-server.ts";
 import { longPollSeconds, queueClient } from "../servers/queue-server.ts";
-import type { LocalEventSource, LocalQueue } from "../template/queues.ts";
 import { InvocationError } from "./invocation-error.ts";
 import type { LogSink } from "./log-sink.ts";
 import { messageSchema, queueEvent, type ReceivedMessage, reportedFailures } from "./queue-event.ts";
@@ -13,12 +12,14 @@ const restMilliseconds = 1_000;
 
 /** What a poller needs. */
 export interface QueuePollerOptions {
-  readonly source: LocalEventSource;
-  readonly queue: LocalQueue;
+  readonly functionId: string;
+  readonly queue: { readonly url: string; readonly arn: string };
+  /** Maximum number of messages at a time. */
+  readonly concurrency: number;
   readonly endpoint: string;
   readonly credentials: Credentials;
   /** Invokes a function with one event. */
-  readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  readonly invoke: (functionId: string, event: unknown) => Promise<unknown>;
   /** Receives a line when a batch fails, and when the server begins to fail. */
   readonly logs: LogSink;
 }
@@ -31,17 +32,20 @@ export interface QueuePollerOptions {
  * ends.
  */
 export class QueuePoller {
-  readonly #source: LocalEventSource;
-  readonly #queue: LocalQueue;
+  readonly #functionId: string;
+  readonly #queue: QueuePollerOptions["queue"];
+  readonly #concurrency: number;
   readonly #client: SQSClient;
   readonly #invoke: QueuePollerOptions["invoke"];
   readonly #logs: LogSink;
   readonly #closing = new AbortController();
   #isServerFailing = false;
 
-  constructor({ source, queue, endpoint, credentials, invoke, logs }: QueuePollerOptions) {
-    this.#source = source;
+  constructor(options: QueuePollerOptions) {
+    const { functionId, queue, concurrency, endpoint, credentials, invoke, logs } = options;
+    this.#functionId = functionId;
     this.#queue = queue;
+    this.#concurrency = concurrency;
     this.#client = queueClient(endpoint, credentials);
     this.#invoke = invoke;
     this.#logs = logs;
@@ -51,7 +55,7 @@ export class QueuePoller {
 
   /** Starts polling; returns at once. */
   start(): void {
-    for (let started = 0; started < this.#source.concurrency; started++) void this.#work();
+    for (let started = 0; started < this.#concurrency; started++) void this.#work();
   }
 
   /** Stops polling. The results of batches in flight are ignored; their messages are not deleted. */
@@ -96,7 +100,7 @@ export class QueuePoller {
   async #deliver(message: ReceivedMessage): Promise<void> {
     try {
       const event = queueEvent(this.#queue.arn, [message]);
-      const answer = await this.#invoke(this.#source.functionLogicalId, event);
+      const answer = await this.#invoke(this.#functionId, event);
       if (this.#isClosing) return;
       const failed = reportedFailures(answer, [message]);
       if (failed === undefined) throw new Error("The report of failed messages is malformed");
@@ -120,10 +124,9 @@ export class QueuePoller {
   }
 
   #log(message: string, error: unknown): void {
-    const { logicalId, functionLogicalId } = this.#source;
     const line = { level: "ERROR", message, timestamp: new Date().toISOString() };
     const reason = error instanceof InvocationError ? `${error.errorType}: ${error.message}` : String(error);
-    const details = { eventSource: logicalId, function: functionLogicalId, reason };
+    const details = { function: this.#functionId, reason };
     this.#logs.write(`${JSON.stringify({ ...line, ...details })}\n`);
   }
 }

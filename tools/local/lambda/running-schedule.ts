@@ -1,51 +1,47 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 import type { ScheduledEvent } from "aws-lambda";
-import { account, region } from "../template/physical-names.ts";
-import type { LocalSchedule } from "../template/schedules.ts";
-import { InvocationError, throttledInvocation } from "./invocation-error.ts";
+import { account, region, ruleArnOf } from "../declared/aws-names.ts";
+import { InvocationError } from "./invocation-error.ts";
 import type { LogSink } from "./log-sink.ts";
 
 /** What a schedule needs to run. */
 export interface RunningScheduleOptions {
-  readonly schedule: LocalSchedule;
+  readonly functionId: string;
+  readonly seconds: number;
   /** Invokes a function with one event. */
-  readonly invoke: (functionLogicalId: string, event: unknown) => Promise<unknown>;
+  readonly invoke: (functionId: string, event: unknown) => Promise<unknown>;
   /** Receives a line when a run fails. */
   readonly logs: LogSink;
 }
 
-/** Lambda's pauses before it repeats a throttled asynchronous event. */
-const firstPauseMilliseconds = 1_000;
-const longestPauseMilliseconds = 300_000;
-
 /**
- * Invokes a function at its rate: first one interval after the start, and never while a run is in progress. Events are
- * asynchronous, so that a throttled one is repeated until it runs.
- * https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+ * Invokes a function at its rate: first one interval after the start, and never while a run is in progress. What is
+ * refused or fails is not repeated, as the stack has it: the next event follows soon.
  */
 export class RunningSchedule {
-  readonly #schedule: LocalSchedule;
+  readonly #functionId: string;
+  readonly #seconds: number;
   readonly #invoke: RunningScheduleOptions["invoke"];
   readonly #logs: LogSink;
-  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
+  #isClosed = false;
 
-  constructor({ schedule, invoke, logs }: RunningScheduleOptions) {
-    this.#schedule = schedule;
+  constructor({ functionId, seconds, invoke, logs }: RunningScheduleOptions) {
+    this.#functionId = functionId;
+    this.#seconds = seconds;
     this.#invoke = invoke;
     this.#logs = logs;
   }
 
   /** Starts the timer; returns at once. */
   start(): void {
-    this.#timer = setInterval(() => void this.#run(), this.#schedule.seconds * 1000);
+    this.#timer = setInterval(() => void this.#run(), this.#seconds * 1_000);
   }
 
-  /** Stops the timer; a run in progress continues, and a throttled one is not repeated. */
+  /** Stops the timer; a run in progress continues. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#isClosed = true;
     clearInterval(this.#timer);
   }
 
@@ -53,26 +49,11 @@ export class RunningSchedule {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      await this.#invokeUntilRun(this.#event());
+      await this.#invoke(this.#functionId, this.#event());
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#log(error);
+      if (!this.#isClosed) this.#log(error);
     } finally {
       this.#isRunning = false;
-    }
-  }
-
-  async #invokeUntilRun(event: ScheduledEvent): Promise<void> {
-    let pauseMilliseconds = firstPauseMilliseconds;
-    while (true) {
-      try {
-        await this.#invoke(this.#schedule.functionLogicalId, event);
-        return;
-      } catch (error) {
-        const isThrottled = error instanceof InvocationError && error.errorType === throttledInvocation;
-        if (!isThrottled) throw error;
-        await wait(pauseMilliseconds, undefined, { signal: this.#closing.signal });
-        pauseMilliseconds = Math.min(2 * pauseMilliseconds, longestPauseMilliseconds);
-      }
     }
   }
 
@@ -85,16 +66,15 @@ export class RunningSchedule {
       account,
       time: `${new Date().toISOString().slice(0, 19)}Z`,
       region,
-      resources: [this.#schedule.ruleArn],
+      resources: [ruleArnOf(this.#functionId)],
       detail: {},
     };
   }
 
   #log(error: unknown): void {
-    const { logicalId, functionLogicalId } = this.#schedule;
     const line = { level: "ERROR", message: "A scheduled run failed", timestamp: new Date().toISOString() };
     const reason = error instanceof InvocationError ? `${error.errorType}: ${error.message}` : String(error);
-    const details = { schedule: logicalId, function: functionLogicalId, reason };
+    const details = { function: this.#functionId, reason };
     this.#logs.write(`${JSON.stringify({ ...line, ...details })}\n`);
   }
 }

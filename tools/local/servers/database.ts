@@ -2,14 +2,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
   CreateTableCommand,
-  type CreateTableCommandInput,
   DescribeTableCommand,
   DynamoDBClient,
   ResourceInUseException,
   type TableDescription,
 } from "@aws-sdk/client-dynamodb";
-import { region } from "../template/physical-names.ts";
-import type { LocalTable } from "../template/tables.ts";
+import { region } from "../declared/aws-names.ts";
+import type { LocalTable } from "../declared/declared-table.ts";
 import {
   type BackingServer,
   type Credentials,
@@ -29,10 +28,7 @@ export function openDatabase(
 }
 
 /**
- * Creates the tables of a template, and waits until they are active.
- *
- * An existing table is left as it is. Settings that have no effect on one machine, such as time to live and backups,
- * are not applied.
+ * Creates tables, and waits until they are active. An existing table is left as it is.
  * @throws {Error} naming a table that cannot be created, or exists with other keys or indexes.
  */
 export async function createTables(
@@ -56,25 +52,27 @@ export async function createTables(
 
 async function createTable(client: DynamoDBClient, table: LocalTable): Promise<void> {
   try {
-    await client.send(new CreateTableCommand(createTableInput(table)));
+    await client.send(new CreateTableCommand(table));
   } catch (error) {
     if (error instanceof ResourceInUseException) return await requireSameKeys(client, table);
-    throw new Error(`Table ${table.name} cannot be created: ${String(error)}`, { cause: error });
+    throw new Error(`Table ${table.TableName} cannot be created: ${String(error)}`, { cause: error });
   }
   const deadline = Date.now() + tableMilliseconds;
   while (Date.now() < deadline) {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: table.name }));
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table.TableName }));
     if (Table?.TableStatus === "ACTIVE") return;
     await wait(20);
   }
-  throw new Error(`Table ${table.name} is not ready after ${tableMilliseconds / 1000} s`);
+  throw new Error(`Table ${table.TableName} is not ready after ${tableMilliseconds / 1000} s`);
 }
 
 /** Refuses a kept table with other keys or indexes than the service has. */
-async function requireSameKeys(client: DynamoDBClient, { name, definition }: LocalTable): Promise<void> {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-  if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(definition))) return;
-  throw new Error(`Table ${name} has other keys or indexes than this version of the service needs`);
+async function requireSameKeys(client: DynamoDBClient, table: LocalTable): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: table.TableName }));
+  if (Table !== undefined && isDeepStrictEqual(keysOf(Table), keysOf(table))) return;
+  throw new Error(
+    `Table ${table.TableName} has other keys or indexes than this version of the service needs`,
+  );
 }
 
 type Keys = Pick<TableDescription, "KeySchema" | "GlobalSecondaryIndexes">;
@@ -92,8 +90,4 @@ function keysOf({ KeySchema = [], GlobalSecondaryIndexes = [] }: Keys) {
 
 function namesIn(keys: TableDescription["KeySchema"] = []) {
   return keys.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`);
-}
-
-function createTableInput({ name, definition }: LocalTable): CreateTableCommandInput {
-  return { TableName: name, ...definition };
 }

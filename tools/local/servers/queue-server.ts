@@ -5,8 +5,9 @@ import {
   QueueDoesNotExist,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { region } from "../template/physical-names.ts";
-import type { LocalQueue } from "../template/queues.ts";
+import type { QueueName } from "../../../shared/sqs/queues.ts";
+import { region } from "../declared/aws-names.ts";
+import type { LocalQueue } from "../declared/declarations.ts";
 import {
   type BackingServer,
   type Credentials,
@@ -46,30 +47,23 @@ export function queueClient(endpoint: string, credentials: Credentials): SQSClie
   });
 }
 
+/** The addresses of queues. */
+export type QueueUrls = ReadonlyMap<QueueName, string>;
+
 /**
- * Creates the queues of a template, dead-letter queues first. An existing queue is left as it is. Encryption and
- * policies, which have no effect on one machine, are not applied.
- * @returns the URLs that the server gave them, by logical id.
+ * Creates queues; those for dead letters come before the queues that use them. An existing queue is left as it is.
+ * Encryption and policies, which have no effect on one machine, are not applied.
+ * @returns the URLs that the server gave them.
  */
 export async function createQueues(
   endpoint: string,
   credentials: Credentials,
   queues: readonly LocalQueue[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<QueueUrls> {
   const client = queueClient(endpoint, credentials);
-  const urls = new Map<string, string>();
+  const urls = new Map<QueueName, string>();
   try {
-    for (let left = queues; left.length > 0; left = left.filter(({ logicalId }) => !urls.has(logicalId))) {
-      const ready = left.filter(({ redrive }) => !redrive || urls.has(redrive.deadLetterLogicalId));
-      if (ready.length === 0) {
-        const names = left.map(({ name }) => name).join(", ");
-        throw new Error(`These queues are each other's dead-letter queues: ${names}`);
-      }
-      const created = ready.map(async (queue) => {
-        return [queue.logicalId, await ensureQueue(client, queue, urls)] as const;
-      });
-      for (const [logicalId, url] of await Promise.all(created)) urls.set(logicalId, url);
-    }
+    for (const queue of queues) urls.set(queue.name, await ensureQueue(client, queue, urls));
     return urls;
   } finally {
     client.destroy();
@@ -78,15 +72,15 @@ export async function createQueues(
 
 async function ensureQueue(
   client: SQSClient,
-  { name, attributes, redrive }: LocalQueue,
-  urls: ReadonlyMap<string, string>,
+  { name, attributes, deadLetters }: LocalQueue,
+  urls: QueueUrls,
 ): Promise<string> {
   try {
     const existing = await urlOf(client, name);
     if (existing !== undefined) return existing;
-    const RedrivePolicy = redrive && {
-      deadLetterTargetArn: await arnOf(client, urls.get(redrive.deadLetterLogicalId)),
-      maxReceiveCount: redrive.maxReceiveCount,
+    const RedrivePolicy = deadLetters && {
+      deadLetterTargetArn: await arnOf(client, urls.get(deadLetters.queue)),
+      maxReceiveCount: deadLetters.maxReceiveCount,
     };
     const { QueueUrl } = await client.send(
       new CreateQueueCommand({
@@ -113,7 +107,7 @@ async function urlOf(client: SQSClient, QueueName: string): Promise<string | und
   }
 }
 
-/** Asks the server, because an external one may use another region or account than the template. */
+/** Asks the server, because an external one may use another region or account. */
 async function arnOf(client: SQSClient, QueueUrl: string | undefined): Promise<string | undefined> {
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),

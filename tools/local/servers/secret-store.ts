@@ -4,7 +4,6 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod";
-import type { LocalSecret } from "../template/secrets.ts";
 
 /** An error that Secrets Manager answers with status 400; `code` is the name of the exception. */
 export class SecretsError extends Error {
@@ -52,7 +51,7 @@ export class SecretStore {
   readonly #secrets: readonly StoredSecret[];
 
   /** @param stored what `stored` of an earlier store returned. */
-  constructor(secrets: readonly LocalSecret[], stored: readonly StoredSecret[] = []) {
+  constructor(secrets: readonly Pick<StoredSecret, "arn" | "name">[], stored: readonly StoredSecret[] = []) {
     this.#secrets = secrets.map(({ arn, name }) => {
       const password = randomBytes(24).toString("base64");
       const first = { ...newVersion(randomUUID(), password), labels: ["AWSCURRENT"] };

@@ -7,7 +7,7 @@ import {
   DynamoDBClient,
   paginateScan,
 } from "@aws-sdk/client-dynamodb";
-import { region } from "../template/physical-names.ts";
+import { region } from "../declared/aws-names.ts";
 import type { Credentials } from "./backing-server.ts";
 
 type Item = Record<string, AttributeValue>;
