@@ -41,7 +41,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: mode === "long" ? 3_600_000 : mode === "all" ? 1_200_000 : 300_000,
     hookTimeout: 300_000,
     env: {
-      // `--mode all` runs long tests whole, `--mode browser` only the browser's too: `test/support/sample.ts`.
+      // `--mode all` runs long tests whole, `--mode browser` only those in a browser and of bundles too:
+      // `test/support/sample.ts`.
       TEST_MODE: mode,
       // The machine may be busy with other tests: `test/support/busy-machine.ts`.
       ...busyMachine,
