@@ -49,11 +49,12 @@ describe.each(eachStage)("what is declared, in %s", (stage, from) => {
     return textOf(alias === undefined ? arnOf(functionOf(id)) : { Ref: alias.logicalId });
   }
 
-  const uriOf = (id: FunctionId, call = "2015-03-31/functions/*/invocations") =>
-    expect.stringMatching(
-      new RegExp(`^arn:.*:apigateway:.*:lambda:path/${call.replace("*", RegExp.escape(invoked(id)))}$`),
+  const uriOf = (id: FunctionId, isStreamed = false) =>
+    expect.stringContaining(
+      isStreamed
+        ? `:lambda:path/2021-11-15/functions/${invoked(id)}/response-streaming-invocations`
+        : `:lambda:path/2015-03-31/functions/${invoked(id)}/invocations`,
     );
-  const streaming = "2021-11-15/functions/*/response-streaming-invocations";
   const role = only(
     Object.keys(from.Resources).filter((id) => /^ApiInvokesFunctions[0-9A-F]{8}$/.test(id)),
     "roles of the API",
@@ -77,7 +78,7 @@ describe.each(eachStage)("what is declared, in %s", (stage, from) => {
         IntegrationHttpMethod: "POST",
         ResponseTransferMode: streamed ? "STREAM" : "BUFFERED",
         Credentials: textOf(arnOf(role)),
-        Uri: uriOf(functionId, streamed ? streaming : undefined),
+        Uri: uriOf(functionId, streamed),
       };
       const open = { AuthorizationType: "NONE", Integration };
       const closed = { AuthorizationType: "CUSTOM", AuthorizerId, Integration };

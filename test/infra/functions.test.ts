@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
 import { dataSetKey } from "../../functions/population-density/tiles/data-set-store.ts";
-import { type FunctionId, functionRecords } from "../../infra/functions.ts";
+import { functionIds } from "../../infra/bundles.ts";
+import {
+  type FunctionId,
+  type FunctionRecord,
+  functionDefaults,
+  functionRecords,
+} from "../../infra/functions.ts";
 import type { QueueName } from "../../shared/sqs/queues.ts";
 import { policiesOf } from "../../tools/cli/grants.ts";
 import {
@@ -27,7 +33,6 @@ import {
 const functionProperties = z.object({
   LoggingConfig: z.object({ LogGroup: reference }),
   Role: attribute,
-  Timeout: z.number(),
 });
 
 const trustProperties = z.object({
@@ -82,8 +87,13 @@ function through(service: string): unknown {
   return { StringEquals: { "kms:ViaService": host } };
 }
 
+test.each(functionIds)("%s runs for no longer than API Gateway, or the lease on its job, waits", (id) => {
+  const { timeoutSeconds = functionDefaults.timeoutSeconds } = functionRecords[id];
+  expect(timeoutSeconds).toBeLessThanOrEqual(maxSeconds(id));
+});
+
 describe.each(eachStage)("functions of %s", (stage, from) => {
-  const functionIds = functionIdsOf[stage];
+  const idsOfStage = functionIdsOf[stage];
   const functions = resourcesOf("AWS::Lambda::Function", functionProperties, from);
   const secret = only(resourcesOf("AWS::SecretsManager::Secret", z.unknown(), from), "secrets");
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
@@ -96,19 +106,14 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       id,
     ).properties;
 
-  test(`no function of ${stage} runs for longer than API Gateway, or the lease on its job, waits`, () => {
-    const late = functionIds.filter((id) => propertiesOf(id).Timeout > maxSeconds(id));
-    expect(late).toEqual([]);
-  });
-
   test(`the logs of ${stage} expire after ${stage === "prod" ? "90 days" : "a week"}`, () => {
-    expect(logGroups.length).toBeGreaterThan(functionIds.length);
+    expect(logGroups.length).toBeGreaterThan(idsOfStage.length);
     expect(new Set(logGroups.map(({ properties }) => properties.RetentionInDays))).toEqual(
       new Set([stage === "prod" ? 90 : 7]),
     );
   });
 
-  describe.each(functionIds)("%s", (id) => {
+  describe.each(idsOfStage)("%s", (id) => {
     const properties = propertiesOf(id);
     const {
       tables: granted = {},
@@ -170,7 +175,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   test(`every statement of ${stage} is a right, and none has an action with a wildcard or a Scan`, () => {
     const isNarrow = ({ Action, Effect }: (typeof statements)[number]) =>
       Effect === "Allow" && !Action.some((action) => /\*|Scan$/.test(action));
-    expect(statements.length).toBeGreaterThanOrEqual(functionIds.length);
+    expect(statements.length).toBeGreaterThanOrEqual(idsOfStage.length);
     expect(statements.filter((statement) => !isNarrow(statement))).toEqual([]);
   });
 
@@ -194,21 +199,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     expect(everything.filter((action) => action.startsWith("lambda:"))).toEqual([]);
   });
 
-  test(`a function of ${stage} may query the one index that it reads: the list that of callers, deliveries that of hosts, the sweep that of pending jobs`, () => {
-    const queried = functionIds.flatMap((id) =>
-      statementsOf(propertiesOf(id).Role["Fn::GetAtt"][0], from)
-        .filter(({ Action }) => Action.includes("dynamodb:Query"))
-        .flatMap(({ Resource }) => Resource.map((resource) => `${id} ${textOf(resource)}`))
-        .flatMap((line) => /^(\S+) .*:table\/\S+\/index\/(\S+)$/.exec(line)?.slice(1, 3).join(": ") ?? []),
-    );
-
-    expect(queried.sort()).toEqual([
-      "population-density/deliver: waiting",
-      "population-density/list-operations: by-caller",
-      "population-density/sweep: pending-by-shard",
-    ]);
-  });
-
   test(`Lambda and CodeDeploy assume the roles of ${stage} for its own account alone, API Gateway as AWS documents it, without a condition`, () => {
     const trusting = resourcesOf("AWS::IAM::Role", trustProperties, from).flatMap(
       ({ properties }) => properties.AssumeRolePolicyDocument.Statement,
@@ -227,42 +217,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
       ]),
     );
     expect(wrong).toEqual([]);
-  });
-
-  test(`only what issues tokens and the rotation of ${stage} may read the private key`, () => {
-    const readers = functionIds.filter((id) => functionRecords[id].signingKey?.includes("GetSecretValue"));
-    const ofClients = stage === "dev" ? ["oauth2/token"] : [];
-    expect(readers.sort()).toEqual(["keys/rotate", ...ofClients, "profile/authenticate"]);
-  });
-
-  test(`no function of ${stage} can replace a key of pseudonyms, and retrieve-ppid alone can use that of devices`, () => {
-    const table = JSON.stringify(tableArnOf("pseudonym-keys", stage));
-    const ofKeys = policiesOf(from).flatMap(({ role, statements: ofRole }) =>
-      ofRole
-        .filter(({ Resource }) => Resource.some((resource) => JSON.stringify(resource) === table))
-        .map(({ Action, Condition }) => ({ role, Action, Condition })),
-    );
-    const ofDevices = ofKeys.filter(({ Condition }) => JSON.stringify(Condition).includes("device-ppids"));
-
-    expect([...new Set(ofKeys.flatMap(({ Action }) => Action))].sort()).toEqual([
-      "dynamodb:GetItem",
-      "dynamodb:PartiQLInsert",
-    ]);
-    expect(ofKeys.filter(({ Condition }) => !JSON.stringify(Condition).includes("LeadingKeys"))).toEqual([]);
-    expect(ofDevices.map(({ role }) => role)).toEqual([
-      propertiesOf("device-identifier/retrieve-ppid").Role["Fn::GetAtt"][0],
-    ]);
-  });
-
-  test(`no function of ${stage} can read, update or delete an access record, or replace one`, () => {
-    const table = JSON.stringify(tableArnOf("access-records", stage));
-    const actions = policiesOf(from).flatMap(({ statements }) =>
-      statements.flatMap(({ Action, Resource }) =>
-        Resource.some((resource) => JSON.stringify(resource) === table) ? Action : [],
-      ),
-    );
-
-    expect([...new Set(actions)]).toEqual(["dynamodb:PartiQLInsert"]);
   });
 
   test(`X-Ray traces neither functions nor API of ${stage} unless the setting tracing is true`, () => {
@@ -312,4 +266,42 @@ test("of densities the sweep may read the item alone that says which day was obs
     actions: ["GetItem"],
     partitions: { densities: [dataSetKey.tile] },
   });
+});
+
+/** What records grant, a line for each function. */
+const grants = (what: (record: FunctionRecord) => readonly unknown[] | undefined) =>
+  functionIds.flatMap((id) => {
+    const granted = what(functionRecords[id]);
+    return granted === undefined || granted.length === 0 ? [] : [`${id}: ${granted.join(" ")}`];
+  });
+
+test("a function may query the one index that it reads: the list that of callers, deliveries that of hosts, the sweep that of pending jobs", () => {
+  expect(grants(({ indexes = {} }) => Object.values(indexes).flat())).toEqual([
+    "population-density/list-operations: by-caller",
+    "population-density/deliver: waiting",
+    "population-density/sweep: pending-by-shard",
+  ]);
+});
+
+test("only what issues tokens and the rotation may read the private key", () => {
+  expect(grants(({ signingKey }) => signingKey?.filter((one) => one === "GetSecretValue"))).toEqual([
+    "profile/authenticate: GetSecretValue",
+    "oauth2/token: GetSecretValue",
+    "keys/rotate: GetSecretValue",
+  ]);
+});
+
+test("no function can replace a key of pseudonyms or use all of them, and retrieve-ppid alone can use that of devices", () => {
+  const ofKeys = functionIds.map((id) => functionRecords[id]).filter((one) => one.tables?.["pseudonym-keys"]);
+  const actions = ofKeys.flatMap(({ tables: used }) => used?.["pseudonym-keys"] ?? []);
+  expect(new Set(actions)).toEqual(new Set(["GetItem", "PartiQLInsert"]));
+  expect(ofKeys.filter(({ partitions }) => !partitions?.["pseudonym-keys"]?.length)).toEqual([]);
+  expect(
+    grants(({ partitions }) => partitions?.["pseudonym-keys"]?.filter((use) => use === "device-ppids")),
+  ).toEqual(["device-identifier/retrieve-ppid: device-ppids"]);
+});
+
+test("no function can read, update or delete an access record, or replace one", () => {
+  const actions = functionIds.flatMap((id) => functionRecords[id].tables?.["access-records"] ?? []);
+  expect(new Set(actions)).toEqual(new Set(["PartiQLInsert"]));
 });
