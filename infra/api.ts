@@ -48,7 +48,7 @@ export function addApi(scope: Construct, { settings, traits, invokedOf }: ApiPro
     Validations.of(api.deploymentStage).acknowledge({
       id: "AwsSolutions-APIG3",
       reason:
-        "A firewall has a monthly price, and operators may have one elsewhere: `-c waf=true` adds one. " +
+        "A firewall has a monthly price, and operators may have one elsewhere: the setting `waf` adds one. " +
         "Without it, the stage's throttling, the authorizer, the quota of each caller and the limits " +
         "on logins protect the API.",
     });

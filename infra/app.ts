@@ -2,9 +2,9 @@ import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack } from "./data.ts";
 import { DensityImportStack } from "./density-import.ts";
-import { keptContext } from "./kept-context.ts";
 import { MonitoringStack } from "./monitoring.ts";
-import { settingsIn } from "./settings.ts";
+import { readSettings } from "./settings.ts";
+import { settingsIn } from "./settings-source.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
 import {
   dataStackName,
@@ -21,17 +21,17 @@ interface Synthesis {
   /** The folder of the assembly; CDK's own choice when absent. */
   readonly outdir?: string;
   readonly bundles?: string;
-  /** Settings that override the context: those of a local run. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** Instead of those of the context: the settings of a local run. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   /** Whether CDK validates the finished template, which takes longer than making it. */
   readonly validation?: boolean;
 }
 
-/** The CDK application, the same for `cdk` and for a local run. `Settings` describes its context. */
+/** The CDK application, the same for `cdk` and for a local run. */
 export function networkCapabilities({
   outdir,
   bundles = defaultBundles,
-  settings: overriding,
+  settings: own,
   validation = true,
 }: Synthesis = {}): App {
   const app = new App({
@@ -52,10 +52,9 @@ export function networkCapabilities({
       // A release that ignores alarms removes them from its deployment group.
       "@aws-cdk/aws-codedeploy:removeAlarmsFromDeploymentGroup": true,
     },
-    ...(overriding === undefined ? {} : { postCliContext: overriding }),
     ...(outdir === undefined ? {} : { outdir }),
   });
-  const settings = settingsIn(app.node, overriding === undefined ? keptContext() : {});
+  const settings = own === undefined ? settingsIn(app.node.getAllContext()) : readSettings(own);
   const { stage: chosenStage, tableNames: chosenNames, account, region } = settings;
   const name = stackNames[chosenStage];
   const tableNames = tableNamesOf(name, chosenNames);

@@ -1,7 +1,7 @@
-import type { Node } from "constructs";
 import { type TableName, tables } from "../functions/areas.ts";
 import { setting } from "../shared/environment.ts";
 import { nearestName } from "../shared/nearest-name.ts";
+import anyAccount from "./any-account.json" with { type: "json" };
 import { type FunctionId, functionRecords } from "./functions.ts";
 import { parseOrigins } from "./origins.ts";
 import { servedFunctions } from "./served.ts";
@@ -32,7 +32,7 @@ export interface WarmThroughput {
  */
 export const newTableThroughput: WarmThroughput = { reads: 12_000, writes: 4_000 };
 
-/** The settings of a deployment, `-c name=value`; nothing else of a deployment varies. */
+/** The settings of a deployment; nothing else of a deployment varies. */
 export interface Settings {
   readonly stage: Stage;
   /** The account that the stacks are for; absent for that of the shell. */
@@ -62,17 +62,17 @@ export interface Settings {
   /** Whether the objectives and the throttling of each table have alarms too. */
   readonly allAlarms: boolean;
   /**
-   * Deployed names of tables that differ from the default, such as those of restored tables; `-c tables.profiles=…`.
+   * Deployed names of tables that differ from the default, such as those of restored tables.
    * While a second name is given, functions may use that table too, as the version before does.
    */
   readonly tableNames: Readonly<Partial<TableNames>>;
-  /** Warm throughput of tables that must be higher than a new table's; `-c warmThroughput.densities=30000:4000`. */
+  /** Warm throughput of tables that must be higher than a new table's. */
   readonly warmThroughput: Readonly<Partial<Record<TableName, WarmThroughput>>>;
   /** Maximum of concurrent delivery workers. */
   readonly maxWorkers: number;
   /** Reserved concurrency by function, which is also its maximum. */
   readonly reservedConcurrency: Readonly<Partial<Record<FunctionId, number>>>;
-  /** Configuration of the functions that differs from its default; `-c DENSITY_K=20` as any other setting. */
+  /** Configuration of the functions that differs from its default. */
   readonly configuration: Readonly<Partial<Record<ConfigurationName, string>>>;
   /** The issuers whose tokens a release may refuse from now on. */
   readonly retiredIssuers: readonly string[];
@@ -84,12 +84,12 @@ export interface Settings {
   readonly samLocal: boolean;
   /** Whether the account's API Gateway may already write logs, so that the stack does not change that setting. */
   readonly gatewayMayLog: boolean;
-  /** The settings that were given, except the stage, each as `-c` takes it. */
+  /** The settings that were given, except the stage, each as text. */
   readonly given: Readonly<Record<string, string>>;
 }
 
 /** What a synthesis or a comparison that is no deployment takes for the settings that `prod` must be given. */
-export const undeployedSettings = { alarmTopicArn: "none", account: "any", region: "any" } as const;
+export const undeployedSettings = anyAccount.prod;
 
 /**
  * The settings of a local run: its alarms notify nobody, pages from any port of the machine may use it, and clients get
@@ -103,67 +103,25 @@ export const localSettings = {
   TOKEN_ISSUER: configuration.TOKEN_ISSUER.default,
 };
 
-/** The context of `cdk.json` as it is written. CDK merges it with what stands behind `-c`. */
-export type KeptContext = Readonly<Record<string, unknown>>;
-
-/** Settings that name something of one stage: if both stages shared it, one would take over what is the other's. */
-const ofOneStage = /^(?:tables\..+|domainName|certificateArn|hostedZoneId|signingKeySecretArn)$/;
-
-/**
- * Reads the settings of a deployment from its context: those of the command line, and those that `cdk.json` keeps for
- * the stage, below `prod` or `dev`, or for both.
- * @param kept the context of `cdk.json`.
- * @param assumed values of settings that are not given, instead of their defaults.
- * @throws {SettingError} naming the setting that does not exist, is malformed or conflicts with others.
- * @throws {Misconfigured} naming a variable of the functions that is malformed.
- */
-export function settingsIn(
-  node: Pick<Node, "tryGetContext" | "getAllContext">,
-  kept: KeptContext = {},
-  assumed: KeptContext = {},
-): Settings {
-  const context = node.getAllContext();
-  refuseUnknown(Object.keys(context).filter((name) => !isStage(name)));
-  const shared = Object.keys(kept).find((name) => ofOneStage.test(name));
-  if (shared !== undefined)
-    throw new SettingError(`${shared} of cdk.json must stand below prod or dev: both stages would take it`);
-  for (const stage of Object.keys(stages)) {
-    const names = Object.keys(keptOf(stage, context));
-    refuseUnknown(names);
-    const twice = names.find((name) => name in kept);
-    if (twice !== undefined)
-      throw new SettingError(`${twice} of cdk.json must stand below ${stage} or for both stages, not twice`);
-  }
-  return readSettings(
-    (name) => node.tryGetContext(name),
-    (stage) => keptOf(stage, context),
-    assumed,
-  );
-}
-
 function isStage(name: string): name is Stage {
   return name in stages;
-}
-
-function keptOf(stage: string, context: KeptContext): KeptContext {
-  const { [stage]: kept = {} } = context;
-  if (typeof kept === "object" && kept !== null && !Array.isArray(kept) && !("stage" in kept))
-    return { ...kept };
-  throw new SettingError(`${stage} of cdk.json must be an object with the settings of that stage`);
 }
 
 /** Every setting of a deployment. */
 export function settingNames(): ReadonlySet<string> {
   const names = new Set<string>();
-  readSettings((name) => {
+  settingsBy((name) => {
     names.add(name);
     return name === "stage" ? ("dev" satisfies Stage) : undefined;
   });
   return names;
 }
 
-/** Refuses unknown settings, except those that CDK and its tools keep in the context. */
-function refuseUnknown(given: readonly string[]): void {
+/**
+ * @throws {SettingError} naming one that is no setting, and the nearest one; not for what CDK and its tools keep in the
+ *   context.
+ */
+export function refuseUnknown(given: readonly string[]): void {
   const known = [...settingNames()];
   const lettersOf = (name: string) => name.replaceAll(/[^a-z]/gi, "").toLowerCase();
   const ours = new Set(known.map(lettersOf));
@@ -172,22 +130,31 @@ function refuseUnknown(given: readonly string[]): void {
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
   const advice = nearest === undefined ? "; docs/configuration.md lists them" : `; did you mean ${nearest}?`;
-  throw new SettingError(`-c ${unknown} is not a setting${advice}`);
+  throw new SettingError(`${unknown} is not a setting${advice}`);
 }
 
-/** The value of a setting as the context has it. */
+/**
+ * Settings from their values by name.
+ * @param assumed values of settings that are not given, instead of their defaults.
+ * @throws {SettingError} naming the setting that does not exist, is malformed or conflicts with others.
+ * @throws {Misconfigured} naming a variable of the functions that is malformed.
+ */
+export function readSettings(
+  values: Readonly<Record<string, unknown>>,
+  assumed: Readonly<Record<string, unknown>> = {},
+): Settings {
+  refuseUnknown(Object.keys(values));
+  return settingsBy((name) => values[name], assumed);
+}
+
+/** The value of a setting as a file or the command line has it. */
 type ContextValue = (name: string) => unknown;
 
-function readSettings(
-  fromContext: ContextValue,
-  keptFor: (stage: Stage) => KeptContext = () => ({}),
-  assumed: KeptContext = {},
-): Settings {
-  const stage = stageIn(fromContext("stage"));
-  const kept = keptFor(stage);
+function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknown>> = {}): Settings {
+  const stage = stageIn(named("stage"));
   const given: Record<string, string> = {};
   const contextValue: ContextValue = (name) => {
-    const value = fromContext(name) ?? kept[name];
+    const value = named(name);
     if (value === undefined) return assumed[name];
     given[name] = typeof value === "object" ? JSON.stringify(value) : String(value);
     return value;
@@ -195,7 +162,7 @@ function readSettings(
   const text = (name: string, pattern: RegExp, description: string): string | undefined => {
     const value = contextValue(name);
     if (value === undefined) return undefined;
-    // From the command line all are strings; `cdk.json` has numbers and booleans too.
+    // From the command line all are strings; a file has numbers and booleans too.
     const written = typeof value === "object" ? "" : String(value);
     if (!pattern.test(written)) throw new SettingError(`${name} must be ${description}`);
     return written;
@@ -236,8 +203,8 @@ function readSettings(
   if (alarmTopic !== undefined && alarmTopic !== "none") arnIn(place, "alarmTopicArn", alarmTopic);
   if (alarmTopic === undefined && stages[stage].alarmsNotify) {
     throw new SettingError(
-      "alarmTopicArn must be set for prod: -c alarmTopicArn=ARN, of the SNS topic that alarms notify, or " +
-        "-c alarmTopicArn=none to notify nobody",
+      'alarmTopicArn must be set for prod: write "alarmTopicArn": "ARN", of the SNS topic that alarms notify, or ' +
+        '"alarmTopicArn": "none" to notify nobody, below "prod" in the file of its settings',
     );
   }
   const maxObservedDayAge = count("maxObservedDayAge");
@@ -319,8 +286,8 @@ function placeIn(
 ): Place {
   if (stages[stage].isPinned && (account === undefined || region === undefined)) {
     throw new SettingError(
-      `account and region must be set for ${stage}: -c account=123456789012 -c region=eu-west-1, so that it is ` +
-        "deployed nowhere else, or -c account=any -c region=any for those of the shell",
+      `account and region must be set for ${stage}: write "account": "123456789012", "region": "eu-west-1" below ` +
+        `"${stage}" in the file of its settings, so that it is deployed nowhere else, or "any" for those of the shell`,
     );
   }
   return {
@@ -339,7 +306,8 @@ function arnIn({ account, region }: Place, name: string, arn: string): string {
   return arn;
 }
 
-function stageIn(value: unknown): Stage {
+/** @throws {SettingError} when a stage is none of ours; without one it is `prod`. */
+export function stageIn(value: unknown): Stage {
   const written = value === undefined ? "prod" : String(value);
   if (!isStage(written)) throw new SettingError("stage must be dev or prod");
   return written;

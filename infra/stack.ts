@@ -17,7 +17,7 @@ import { ServiceFunction } from "./constructs/service-function.ts";
 import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
 import { addData } from "./data.ts";
-import { deployedSettings, keptSettings } from "./deployed-settings.ts";
+import { deployedSettings, recordedSettings } from "./deployed-settings.ts";
 import {
   type FunctionId,
   functionRecords,
@@ -67,7 +67,7 @@ export class NetworkCapabilitiesStack extends Stack {
     const signingKey = signingKeySecret(this, settings.signingKeySecretArn, removalPolicyIn(traits));
     addOutput(this, outputNames.signingKey, signingKey.secretArn);
     addOutput(this, outputNames.dataFormat, String(dataFormat));
-    this.templateOptions.metadata = { [deployedSettings]: keptSettings(settings) };
+    this.templateOptions.metadata = { [deployedSettings]: recordedSettings(settings) };
     const { DENSITY_K, DENSITY_PRECISIONS } = configuration;
     const chosen = settings.configuration;
     addOutput(this, outputNames.densityK, chosen.DENSITY_K ?? DENSITY_K.default);

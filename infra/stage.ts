@@ -83,5 +83,5 @@ export const stages = {
   },
 } as const satisfies Record<string, StageTraits>;
 
-/** The name of a stage, as `-c stage=` says it. */
+/** The name of a stage, as `-c stage=` has it. */
 export type Stage = keyof typeof stages;

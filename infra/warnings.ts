@@ -12,6 +12,6 @@ export function warnOfIssuer(scope: Construct, settings: Pick<Settings, "configu
     `TOKEN_ISSUER is ${issuer}, a name that nobody can own. ` +
       "Services that verify our tokens must accept this issuer as it is, and every deployment that forgets " +
       "the setting has the same one. A change later refuses all tokens that are still valid. " +
-      "Set it before the first login: -c TOKEN_ISSUER=https://…",
+      "Set it before the first login.",
   );
 }

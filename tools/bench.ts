@@ -8,7 +8,6 @@ import { delivery } from "./bench/delivery.ts";
 import { density } from "./bench/density.ts";
 import { documentWith, tableOf } from "./bench/document.ts";
 import { imports } from "./bench/import.ts";
-import { page } from "./bench/page.ts";
 import { start } from "./bench/start.ts";
 import { throughput } from "./bench/throughput.ts";
 import { exitOnSignals } from "./exit-on-signals.ts";
@@ -23,7 +22,6 @@ const benches: Readonly<Record<string, Bench>> = {
   delivery,
   import: imports,
   throughput,
-  page,
 };
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));

@@ -8,7 +8,6 @@ import { parseArgs } from "node:util";
 import { schemaTypes } from "../client/generate-schema.ts";
 import { areas, documentedAreas, endpoints } from "../functions/areas.ts";
 import { sandboxTable } from "../functions/openapi/sandbox.ts";
-import { maxSmallBytes } from "../functions/population-density/query/bytes.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { suppressedArea } from "../shared/sandbox/numbers.ts";
 import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../shared/sandbox/sinks.ts";
@@ -16,13 +15,11 @@ import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
 import { costBySettings, costTable } from "./docs/cost-table.ts";
 import { deliveryCheck } from "./docs/delivery-check.ts";
-import { endpointTable, releaseTable } from "./docs/endpoint-table.ts";
+import { endpointTable } from "./docs/endpoint-table.ts";
 import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
-import { largeAnswersTable } from "./docs/large-answers-table.ts";
 import { llmsText } from "./docs/llms-text.ts";
 import { logTable } from "./docs/log-table.ts";
 import { missingPaths } from "./docs/missing-paths.ts";
-import { neverAnsweredTable } from "./docs/never-answered-table.ts";
 import { canonicalDocument, openApiDocument } from "./docs/openapi.ts";
 
 const { values: options } = parseArgs({
@@ -58,9 +55,7 @@ const files: readonly GeneratedFile[] = [
   {
     path: inProject("docs/behaviour.md"),
     textAfter: (before = "") => {
-      const withEndpoints = withGeneratedPart(before, "endpoints", endpointTable(endpoints));
-      const withReleases = withGeneratedPart(withEndpoints, "releases", releaseTable(endpoints));
-      return withGeneratedPart(withReleases, "codes never answered", neverAnsweredTable());
+      return withGeneratedPart(before, "endpoints", endpointTable(endpoints));
     },
   },
   {
@@ -78,13 +73,6 @@ const files: readonly GeneratedFile[] = [
     path: inProject("docs/alarms.md"),
     textAfter: (before = "") => {
       return withGeneratedPart(before, "log codes", logTable());
-    },
-  },
-  {
-    path: inProject("docs/formats.md"),
-    textAfter: (before = "") => {
-      const withBytes = withGeneratedValue(before, "small bytes", maxSmallBytes.toLocaleString("en"));
-      return withGeneratedPart(withBytes, "large answers", largeAnswersTable());
     },
   },
   {

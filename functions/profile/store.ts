@@ -1,4 +1,5 @@
 import { deleteItem, getItem, putItem, updateItem } from "../../shared/aws/database.ts";
+import { whileChanged } from "../../shared/aws/while-changed.ts";
 import { hashed } from "../../shared/hash.ts";
 import { addressOf, type Counter, hasLapsed, type LimitExceeded, windowSeconds } from "./rules.ts";
 import { loginAttempts, type ProfileRecord, profiles } from "./tables.ts";
@@ -47,7 +48,7 @@ export async function replaceHash(profile: ProfileRecord, hash: string, signal: 
   await updateItem(profiles, keyOf(addressOf(profile.EmailAddress)), write, signal);
 }
 
-/** Attempts at counting; one is repeated when another request has changed the counter. */
+/** Each takes two or three calls, so these fit into a login's time; what is still refused then counts as under way. */
 const maxTries = 4;
 
 /**
@@ -88,18 +89,19 @@ async function beginIn(
       ":expiresAt": Math.floor(now.getTime() / 1_000) + 2 * windowSeconds,
     },
   };
-  for (let tried = 0; tried < maxTries; tried++) {
-    if (await updateItem(loginAttempts, { counted: key }, begin, signal)) return undefined;
+  const begun = await whileChanged(maxTries, async () => {
+    if (await updateItem(loginAttempts, { counted: key }, begin, signal)) return "counted";
     const counted = await getItem(loginAttempts, { counted: key }, signal);
-    if (counted === undefined) continue;
+    if (counted === undefined) return undefined;
     const { attempts, underWay } = counted;
-    if (underWay.has(attempt)) return undefined;
+    if (underWay.has(attempt)) return "counted";
     const lapsed = [...underWay].filter((name) => hasLapsed(name, now));
     if (lapsed.length > 0) await dropLapsed(key, lapsed, signal);
     else if (attempts - underWay.size >= limit) return "failures";
     else if (attempts >= limit) return "underWay";
-  }
-  return "underWay";
+    return undefined;
+  });
+  return begun === "counted" ? undefined : (begun ?? "underWay");
 }
 
 /** Maximum of lapsed attempts that one write removes: its condition names each. */

@@ -26,7 +26,6 @@ const resourceEvent = z.object({
     /** Issuers whose tokens may be refused from now on. */
     Retired: z._default(z.array(z.string()), []),
   }),
-  // Releases before this one did not say whose tokens they accept.
   OldResourceProperties: z.optional(
     z.object({ Versions: z.array(z.string()), Accepted: z._default(accepted, []) }),
   ),

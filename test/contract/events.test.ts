@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
 import { expect, test } from "vitest";
 import * as z from "zod";
@@ -7,9 +8,9 @@ import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { canHave, faultNames, readFault } from "../../tools/faults.ts";
-import { neverAnswered } from "../../tools/never-answered.ts";
 import { invokeEvent } from "../support/invoke-event.ts";
 import { sampleOf } from "../support/sample.ts";
+import { neverAnswered } from "./never-answered.ts";
 
 /** The deadline needs a dependency that hangs: `test/contract/faults.test.ts`. */
 const failuresWithEvents = failures.filter((code) => code !== "TIMEOUT");
@@ -31,6 +32,26 @@ const eventsOf = ({ id }: Endpoint) => events.filter(({ functionId }) => functio
 const faults = faultNames.map((name) => ({ name, ...readFault(name) }));
 const faultsOf = (endpoint: Endpoint) =>
   faults.filter((fault) => codesOf(endpoint).includes(fault.code) && canHave(endpoint, fault));
+
+test("docs/behaviour.md has every code that an operation never answers with, and why", () => {
+  const behaviour = readFileSync("docs/behaviour.md", "utf8");
+  const rows = declared.flatMap(({ id, method, path }) =>
+    Object.entries(reasons[id] ?? {}).map(([code, reason]) => ({
+      operation: `| \`${method} ${path}\` |`,
+      code,
+      reason,
+    })),
+  );
+  const isStated = ({ operation, code, reason }: (typeof rows)[number]) =>
+    behaviour
+      .split("\n")
+      .some(
+        (line) =>
+          line.startsWith(operation) && line.includes(`\`${code}\``) && line.endsWith(`| ${reason} |`),
+      );
+
+  expect(rows.filter((row) => !isStated(row))).toEqual([]);
+});
 
 /** The first event of each endpoint that is answered with success, with each fault that the endpoint can have. */
 const faulty = declared.flatMap((endpoint) =>

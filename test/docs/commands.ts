@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { settingNames, settingsIn } from "../../infra/settings.ts";
+import { undeployedSettings } from "../../infra/settings.ts";
+import { settingsIn } from "../../infra/settings-source.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { runNcs } from "../support/ncs.ts";
 
@@ -123,26 +124,19 @@ function npxProblems([program = "", ...args]: readonly string[]): readonly strin
   return [];
 }
 
-/**
- * Problems with the settings of a deployment, `-c name=value`. Only `bootstrap` runs before `cdk.json` has the required
- * settings.
- */
+/** Problems with what `cdk` gets behind `-c`. Only `bootstrap` runs before the file of settings has the required ones. */
 function cdkSettingProblems([command, ...args]: readonly string[]): readonly string[] {
-  const given = new Map(
-    args
-      .filter((_, index) => args[index - 1] === "-c")
-      .map((setting) => [setting.split("=")[0] ?? "", setting.slice(setting.indexOf("=") + 1)]),
-  );
-  const unknown = [...given.keys()].filter((name) => !settingNames().has(name));
-  if (unknown.length > 0) return unknown.map((name) => `there is no setting ${name}`);
-  if (command !== "bootstrap") return [];
+  const given = args
+    .filter((_, index) => args[index - 1] === "-c")
+    .map((setting) => [
+      setting.split("=")[0] ?? "",
+      setting.slice(setting.indexOf("=") + 1).replace(/\$\(.*\)/, "shell"),
+    ]);
+  const required = command === "bootstrap" ? {} : { prod: undeployedSettings };
   try {
-    settingsIn({
-      tryGetContext: (name) => given.get(name),
-      getAllContext: () => Object.fromEntries(given),
-    });
+    settingsIn({ ...required, ...Object.fromEntries(given) });
     return [];
   } catch (error) {
-    return [`cdk bootstrap reads the settings: ${(error as Error).message}`];
+    return [`cdk ${command} reads the settings: ${(error as Error).message}`];
   }
 }

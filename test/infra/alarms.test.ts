@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -133,6 +134,91 @@ test("every alarm notifies the topic that is set, when it is raised and when it 
   expect(notifying.length).toBeGreaterThan(20);
   const topic = [everySetting.alarmTopicArn];
   expect(notifying.filter((one) => !isDeepStrictEqual(actionsOf(one), [topic, topic]))).toEqual([]);
+});
+
+describe("docs/alarms.md", () => {
+  const watching = z.object({
+    ComparisonOperator: z.string(),
+    DatapointsToAlarm: z.number().optional(),
+    EvaluationPeriods: z.number(),
+    Metrics: z
+      .array(
+        z.object({
+          Expression: z.string().optional(),
+          MetricStat: z.object({ Period: z.number() }).optional(),
+        }),
+      )
+      .default([]),
+    Period: z.number().optional(),
+    Threshold: z.number(),
+  });
+  const signs: Readonly<Record<string, string>> = {
+    GreaterThanOrEqualToThreshold: "≥",
+    LessThanOrEqualToThreshold: "≤",
+    LessThanThreshold: "<",
+  };
+  /** `≥ 5 % of 20 in 5 min`, and without the number. */
+  const thresholdOf = (alarm: z.output<typeof watching>) => {
+    const { ComparisonOperator, EvaluationPeriods: periods, Metrics, Threshold } = alarm;
+    const minutes = (alarm.Period ?? Metrics.find((one) => one.MetricStat)?.MetricStat?.Period ?? 0) / 60;
+    const expression = Metrics.find((one) => one.Expression)?.Expression ?? "";
+    const [, least] = /^IF\(\w+ >= (\d+), 100 /.exec(expression) ?? [];
+    const every = minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
+    const lasting = periods === 1 ? "" : `, ${alarm.DatapointsToAlarm ?? periods} of ${periods} times`;
+    return {
+      number: Threshold,
+      sign: signs[ComparisonOperator] ?? ComparisonOperator,
+      rest: `${least === undefined ? "" : ` % of ${least}`} in ${every}${lasting}`,
+    };
+  };
+  const rows = [
+    ...readFileSync("docs/alarms.md", "utf8").matchAll(/^\| (`[^|]*) \| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm),
+  ]
+    .map(([, first = "", threshold = ""]) => ({
+      names: [...first.matchAll(/`(…?[A-Z]\w+)`/g)].map(([, name = ""]) => name),
+      threshold,
+    }))
+    .filter(({ names }) => names.length > 0);
+  /** Alarms by what they are called, parts of another by its name; those of settings where the stage has none. */
+  const byId = new Map<string, ReturnType<typeof thresholdOf>[]>();
+  for (const from of [deployed, configured]) {
+    const known = new Set(byId.keys());
+    for (const { logicalId, properties } of resourcesOf("AWS::CloudWatch::Alarm", watching, from)) {
+      const id = logicalId.slice(0, -8).replace(/(?:Long|Short|Now|Before)$/, "");
+      if (!known.has(id)) byId.set(id, [...(byId.get(id) ?? []), thresholdOf(properties)]);
+    }
+  }
+  /** The longest name that is an alarm's own, or after `…` the end of its own. */
+  const rowNameOf = (id: string) =>
+    rows
+      .flatMap(({ names }) => names)
+      .filter((name) => (name.startsWith("…") ? id.endsWith(name.slice(1)) : id === name))
+      .sort((one, other) => other.length - one.length)[0];
+
+  test("every alarm has a row in docs/alarms.md, and every row an alarm", () => {
+    const used = [...byId.keys()].map(rowNameOf);
+    expect([...byId.keys()].filter((id) => rowNameOf(id) === undefined)).toEqual([]);
+    expect(rows.flatMap(({ names }) => names).filter((name) => !used.includes(name))).toEqual([]);
+  });
+
+  // A row names the setting that is its threshold.
+  test.each(rows.filter(({ threshold }) => !threshold.startsWith("`")))(
+    "the row of $names states the threshold of the template",
+    ({ names, threshold }) => {
+      const numbers = new Map<string, Set<number>>();
+      for (const [id, thresholds] of byId) {
+        if (!names.includes(rowNameOf(id) ?? "")) continue;
+        for (const { number, sign, rest } of thresholds)
+          numbers.set(`${sign}|${rest}`, (numbers.get(`${sign}|${rest}`) ?? new Set()).add(number));
+      }
+      const stated = [...numbers].map(([key, values]) => {
+        const [sign, rest] = key.split("|");
+        const sorted = [...values].sort((one, other) => one - other);
+        return `${sign} ${sorted.map((value) => value.toLocaleString("en")).join(" or ")}${rest}`;
+      });
+      expect(threshold).toBe(stated.join("; "));
+    },
+  );
 });
 
 describe("dashboard", () => {

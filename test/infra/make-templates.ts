@@ -10,21 +10,19 @@ import { networkCapabilities } from "../../infra/app.ts";
 import { undeployedSettings } from "../../infra/settings.ts";
 import { checkedNames, contexts, type Notes, notesFile, refusedContexts } from "./shared-templates.ts";
 
-/**
- * For every synthesis: what must be set for `prod`, and that bundles are not copied, which takes longer than the rest.
- */
-const always = { ...undeployedSettings, "aws:cdk:disable-asset-staging": true };
+// Bundles are not copied, which takes longer than the rest.
+process.env.CDK_CONTEXT_JSON = JSON.stringify({ "aws:cdk:disable-asset-staging": true });
 
-/** Makes the application as `cdk` would, with what stands behind `-c` on its command line, and uses it. */
+/** Makes the application of a stage with these settings, and what must be set for `prod`, and uses it. */
 function withApp<Result>(
   bundles: string,
-  context: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, unknown>>,
   use: (app: App, folder: string) => Result,
 ): Result {
   const folder = mkdtempSync(join(tmpdir(), "network-capabilities-template-"));
   try {
-    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...always, ...context });
-    const app = networkCapabilities({ outdir: folder, bundles, validation: false });
+    const all = { ...undeployedSettings, ...settings };
+    const app = networkCapabilities({ outdir: folder, bundles, settings: all, validation: false });
     app.synth();
     return use(app, folder);
   } finally {

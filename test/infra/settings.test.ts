@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { undeployedSettings } from "../../infra/settings.ts";
+import { settingsIn } from "../../infra/settings-source.ts";
 import { type Stage, stages } from "../../infra/stage.ts";
 import { setting } from "../../shared/environment.ts";
 import { RATE_LIMIT_PER_MINUTE } from "../../shared/variables/rate-limit-per-minute.ts";
 import { settingsOf } from "../support/deployment-settings.ts";
+import { useOwnFolder } from "../support/own-folder.ts";
 import { defaultSettings } from "../support/settings.ts";
 import { triedSettings } from "./shared-templates.ts";
 import { readNotes, sharedTemplate, sharedText, type Template, template, texts } from "./template.ts";
@@ -12,6 +15,8 @@ import { readNotes, sharedTemplate, sharedText, type Template, template, texts }
 const topic = "arn:aws:sns:eu-west-1:123456789012:pages";
 const secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:own-AbCdEf";
 const certificate = "arn:aws:acm:eu-west-1:123456789012:certificate/a";
+
+const folder = useOwnFolder();
 
 describe("settings", () => {
   test("cdk chooses the stage that keeps data unless one is set", () => {
@@ -104,38 +109,49 @@ describe("settings", () => {
     ["table.profiles", "tables.profiles"],
   ])("cdk refuses the misspelt setting %s, and names %s", (misspelt, meant) => {
     expect(() => settingsOf({ [misspelt]: "none" })).toThrow(
-      `-c ${misspelt} is not a setting; did you mean ${meant}?`,
+      `${misspelt} is not a setting; did you mean ${meant}?`,
     );
   });
 
-  test("cdk.json keeps settings for a stage: dev takes neither prod's table nor its host name, and -c overrides both", () => {
-    const kept = {
+  test("a stage has the settings below its name in cdk.json, or in the file that -c settings names, and those of -c", async () => {
+    const context = {
       "cli-telemetry": false,
-      throttlingRate: 30,
       prod: { "tables.profiles": "restored", domainName: "api.example.com", certificateArn: certificate },
-      dev: { maxWorkers: 3 },
+      dev: { maxWorkers: 3, throttlingRate: 30 },
     };
-    const prod = settingsOf({}, kept);
-    expect(prod).toMatchObject({
-      tableNames: { profiles: ["restored"] },
-      domain: { name: "api.example.com" },
-    });
-    const dev = settingsOf({ stage: "dev" }, kept);
-    expect(dev).toMatchObject({ tableNames: {}, maxWorkers: 3, throttling: { rate: 30 } });
+    const file = await folder.write("settings.json", { dev: { maxWorkers: 4 } });
+
+    const dev = settingsIn({ ...context, stage: "dev", restart: "today" });
+    expect(dev).toMatchObject({ tableNames: {}, maxWorkers: 3, throttling: { rate: 30 }, restart: "today" });
     expect(dev).not.toHaveProperty("domain");
-    expect(settingsOf({ stage: "dev", maxWorkers: "4" }, kept).maxWorkers).toBe(4);
+    expect(settingsIn(context, undeployedSettings).tableNames).toEqual({ profiles: ["restored"] });
+    expect(settingsIn({ ...context, stage: "dev", settings: file })).toMatchObject({
+      maxWorkers: 4,
+      throttling: { rate: 100 },
+    });
   });
 
   test.each([
-    ["tables.profiles of cdk.json must stand below prod or dev", { "tables.profiles": "restored" }],
-    ["domainName of cdk.json must stand below prod or dev", { domainName: "api.example.com" }],
-    ["signingKeySecretArn of cdk.json must", { signingKeySecretArn: "arn" }],
-    ["maxWorkers of cdk.json must stand below dev or for both", { maxWorkers: 2, dev: { maxWorkers: 3 } }],
-    ["-c maxWorker is not a setting; did you mean maxWorkers?", { dev: { maxWorker: 3 } }],
+    [
+      'maxWorkers must stand in a file: write "maxWorkers": "2" below "dev" of "context" in',
+      { maxWorkers: "2" },
+    ],
+    ["maxWorker is not a setting; did you mean maxWorkers?", { dev: { maxWorker: 3 } }],
+    ["maxWorker is not a setting; did you mean maxWorkers?", { maxWorker: 3 }],
+    [
+      'restart stands below "prod" of "context" in cdk.json, and belongs to one',
+      { prod: { restart: "now" } },
+    ],
     ["prod of cdk.json must be an object", { prod: "restored" }],
-    ["dev of cdk.json must be an object", { dev: { stage: "prod" } }],
-  ])("cdk says '%s' to a cdk.json of %j", (message, kept) => {
-    expect(() => settingsOf({ stage: "dev" }, kept)).toThrow(message);
+    ['stage stands below "dev" of "context" in cdk.json, and belongs to one', { dev: { stage: "prod" } }],
+    ["-c settings=none.json must name a JSON file", { settings: "none.json" }],
+    [
+      'waf must stand in a file: write "waf": "true" below "dev" in infra/any-account.json',
+      { settings: "infra/any-account.json", waf: "true" },
+    ],
+    ["package.json must have settings below dev and prod alone", { settings: "package.json" }],
+  ])("cdk says '%s' to a context of %j", (message, context) => {
+    expect(() => settingsIn({ stage: "dev", ...context })).toThrow(message);
   });
 
   test("cdk accepts the context of CDK and of its tools", () => {
@@ -146,7 +162,7 @@ describe("settings", () => {
       "cli-telemetry": false,
       "cdk-nag": "x",
     };
-    expect(settingsOf(others)).toEqual(settingsOf({}));
+    expect(settingsIn({ stage: "dev", ...others })).toEqual(settingsIn({ stage: "dev" }));
   });
 
   test.each([
@@ -156,9 +172,9 @@ describe("settings", () => {
       /^alarmTopicArn must be set.*\n$/,
     ],
     ["no account and region", { alarmTopicArn: "none" }, /^account and region must be set for prod.*\n$/],
-  ])("cdk's program ends with 1 and one sentence for a stage with %s", async (_, context, sentence) => {
+  ])("cdk's program ends with 1 and one sentence for a stage with %s", async (_, prod, sentence) => {
     const ended = await promisify(execFile)(process.execPath, ["infra/main.ts"], {
-      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify(context) },
+      env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ prod }) },
     }).catch((error: unknown) => error);
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
   });

@@ -91,7 +91,7 @@ const onceRestored = Object.entries(restored).map(([name, used]) => [`tables.${n
 /** The account and region of the one synthesis that is not for any. */
 export const pinned = { account: "123456789012", region: "eu-west-1" } as const;
 
-/** The syntheses that tests look at, by what stands behind `-c` on the command line of `cdk`. */
+/** The syntheses that tests look at, by their settings. */
 export const contexts = {
   deployed: {},
   deployedAgain: { stage: "prod" },
@@ -133,7 +133,7 @@ const manyIssuers = Array.from({ length: 20 }, (_, index) => ({
   algorithms: ["ES256", "RS256"],
 }));
 
-/** What stands behind `-c` when nothing can be synthesized. */
+/** Settings with which nothing can be synthesized. */
 export const refusedContexts = {
   unknownStage: { stage: "staging" },
   manyIssuers: { TRUSTED_ISSUERS: JSON.stringify(manyIssuers) },

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { countedBytes, isLarge } from "../../functions/population-density/query/bytes.ts";
 import { authenticate } from "../../functions/profile/contract.ts";
 import { endpointTable } from "../../tools/docs/endpoint-table.ts";
-import { largeAnswersTable } from "../../tools/docs/large-answers-table.ts";
 import { missingPaths } from "../../tools/docs/missing-paths.ts";
 
 test("the table of endpoints has a row with the addresses, the summary and the scope of an endpoint", () => {
@@ -21,16 +22,27 @@ test("npm run docs finds links and paths that lead to no file, and no addresses"
   ]);
 });
 
-test("the table of large answers has the bytes and the most cells of each format that is asked for", () => {
-  const [head, , ...rows] = largeAnswersTable().split("\n");
-  expect([head, ...rows]).toEqual([
-    "| Format | Bytes for each cell in each hour | Large above, in one hour | In 24 hours |",
-    "| JSON | 115 | 1,739 cells | 72 cells |",
-    "| CSV | 96 | 2,083 cells | 86 cells |",
-    "| CSV with a point | 133 | 1,503 cells | 62 cells |",
-    "| CSV with WKT | 285 | 701 cells | 29 cells |",
-    "| NDJSON | 216 | 925 cells | 38 cells |",
-    "| GeoJSON | 50, and 455 for each cell | 396 cells | 120 cells |",
-    "| GeoJSON by hour | 483 | 414 cells | 17 cells |",
-  ]);
-});
+type Format = Parameters<typeof countedBytes>;
+
+test.each<[name: string, ...Format]>([
+  ["JSON", "application/json"],
+  ["CSV", "text/csv"],
+  ["CSV with a point", "text/csv", { geometry: "POINT" }],
+  ["CSV with WKT", "text/csv", { geometry: "WKT" }],
+  ["NDJSON", "application/x-ndjson"],
+  ["GeoJSON", "application/geo+json"],
+  ["GeoJSON by hour", "application/geo+json", { featuresPer: "HOUR" }],
+])(
+  "docs/formats.md says the bytes of %s, and the most cells of an answer that is not large",
+  (name, ...format) => {
+    const pattern = new RegExp(`^\\| ${name} \\| (.*) \\| (.*) cells \\| (.*) cells \\|$`, "m");
+    const [, bytes, ...numbers] = pattern.exec(readFileSync("docs/formats.md", "utf8")) ?? [];
+    const { cell, slot } = countedBytes(...format);
+    expect(bytes).toBe(cell === 0 ? `${slot}` : `${slot}, and ${cell} for each cell`);
+    for (const [index, hours] of [1, 24].entries()) {
+      const most = Number(numbers[index]?.replace(",", ""));
+      expect(isLarge({ cells: most, slots: most * hours }, ...format)).toBe(false);
+      expect(isLarge({ cells: most + 1, slots: (most + 1) * hours }, ...format)).toBe(true);
+    }
+  },
+);

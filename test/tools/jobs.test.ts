@@ -129,12 +129,12 @@ test.each<[string, Partial<Job>]>([
   ["is being worked on", { attempts: 1, lease: "worker", notBefore: Date.now() + 300_000 }],
 ])("ncs jobs release ends a job that %s, and frees its caller's place", async (_, changes) => {
   const job = await stored(changes);
-  expect(await operations.releaseJob(job.operationId)).toBe(true);
+  expect(await operations.freeJob(job.operationId)).toBe(true);
   const ended = await storedJob(job.operationId);
   expect(ended).toMatchObject({ state: "failed", reason: "released by an operator" });
   expect(ended).not.toHaveProperty("sink");
   expect(await pendingOf(job.caller)).toEqual(new Set());
-  expect(await operations.releaseJob(job.operationId)).toBe(false);
+  expect(await operations.freeJob(job.operationId)).toBe(false);
 });
 
 test("ncs jobs release frees the places of a caller's jobs that are over", async () => {
@@ -142,6 +142,6 @@ test("ncs jobs release frees the places of a caller's jobs that are over", async
   const caller = hashed(client);
   const waiting = await stored({ caller });
   await stored({ caller, state: "delivered" });
-  expect(await operations.releaseCaller(client)).toBe(1);
+  expect(await operations.freeCaller(client)).toBe(1);
   expect(await pendingOf(caller)).toEqual(new Set([waiting.operationId]));
 });

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { keptSettings } from "../../infra/deployed-settings.ts";
+import { recordedSettings } from "../../infra/deployed-settings.ts";
 import { undeployedSettings } from "../../infra/settings.ts";
 import {
   type AccountQuotas,
@@ -81,17 +82,26 @@ test.each<[what: string, of: Case, low: readonly (readonly [quota: string, remed
     { settings: { throttlingRate: "20" }, account: { executions: 300, ...small } },
     [],
   ],
-  ["new tables", { tables: newTables }, [[warmWrites("quotas"), /-c warmThroughput\.quotas=12000:\d+, or /]]],
+  [
+    "new tables",
+    { tables: newTables },
+    [[warmWrites("quotas"), /"warmThroughput\.quotas": "12000:\d+", or /]],
+  ],
   ["6,000 expected densities", expecting(6_000, 1_000), []],
   [
     "7,000 expected densities",
     expecting(7_000, 1_000),
-    [["warm read units a second of densities", /^deploy with -c warmThroughput\.densities=14000:4000, or /]],
+    [
+      [
+        "warm read units a second of densities",
+        /^deploy with "warmThroughput\.densities": "14000:4000", or /,
+      ],
+    ],
   ],
   [
     "a new table of access records",
     newRecords,
-    [[warmWrites("access-records"), /^deploy with -c warmThroughput\.access-records=12000:5000, or /]],
+    [[warmWrites("access-records"), /^deploy with "warmThroughput\.access-records": "12000:5000", or /]],
   ],
 ])(
   "preflight for %s names exactly the quotas that are too low, each with what to do about it",
@@ -222,7 +232,7 @@ test("ncs preflight exits with 1 for new tables, and says what to warm and what 
   expect(stdout).toContain(
     "raise  warm write units a second of quotas: prod needs 5000, the table has 4000\n",
   );
-  expect(stdout).toContain("       deploy with -c warmThroughput.quotas=12000:5000, or ");
+  expect(stdout).toContain('       deploy with "warmThroughput.quotas": "12000:5000", or ');
   expect(stdout).toContain(
     "first  warm write units a second of quotas would throttle first, at 80 % of the expected requests\n",
   );
@@ -247,6 +257,12 @@ async function upgradeOf(
   const deployed = await folder.write("deployed.json", templateOf(rights.before));
   const next = await folder.write("next.json", templateOf(rights.after));
   return async (...more) => await runNcs(["preflight", "--deployed", deployed, "--template", next, ...more]);
+}
+
+/** The options that name a file with settings of `prod`. */
+async function settingsFile(prod: Readonly<Record<string, string>>): Promise<string[]> {
+  const file = await folder.write(`settings-${randomUUID()}.json`, { prod });
+  return ["-c", `settings=${file}`];
 }
 
 const issuer = "https://api.operator.example";
@@ -280,16 +296,15 @@ test.each(deployedSettings)(
     const needed = { TOKEN_ISSUER: issuer, domainName: "api.operator.example", certificateArn };
     const settings = { ...needed, [name]: value };
     const run = await upgradeOf(settings);
-    const asSettings = (given: object) =>
-      Object.entries(given).flatMap(([one, text]) => ["-c", `${one}=${text}`]);
     const { [name]: _, ...others } = { ...settings } as Record<string, string>;
     const left = name === "domainName" ? { TOKEN_ISSUER: issuer } : others;
 
-    const { code, stderr } = await run(...asSettings(left));
+    const [kept, forgetting] = [await settingsFile(settings), await settingsFile(left)];
+    const { code, stderr } = await run(...forgetting);
     expect(code).toBe(1);
     expect(stderr).toContain(`${name} was deployed as ${value}, and would be `);
-    expect((await run(...asSettings(settings))).code).toBe(0);
-    expect((await run(...asSettings(left), "--forget")).code).toBe(0);
+    expect((await run(...kept)).code).toBe(0);
+    expect((await run(...forgetting, "--forget")).code).toBe(0);
   },
 );
 
@@ -300,7 +315,7 @@ test("the template keeps every setting that was given but those of one deploymen
     restart: "2026-11-27",
     retiredIssuers: "https://login.operator.example",
   };
-  expect(keptSettings(settingsOf({ stage: "dev", samLocal: true, ...once, ...given }))).toEqual({
+  expect(recordedSettings(settingsOf({ stage: "dev", samLocal: true, ...once, ...given }))).toEqual({
     ...undeployedSettings,
     TOKEN_ISSUER: "https://network-capabilities.example",
     "tables.profiles": "restored",
@@ -310,9 +325,10 @@ test("the template keeps every setting that was given but those of one deploymen
 
 test("ncs preflight refuses another issuer, and takes another limit of requests", async () => {
   const run = await upgradeOf({ TOKEN_ISSUER: issuer, RATE_LIMIT_PER_MINUTE: "600" });
-  const limit = ["-c", "RATE_LIMIT_PER_MINUTE=700"];
-  expect((await run(...limit, "-c", `TOKEN_ISSUER=${issuer}`)).code).toBe(0);
-  expect((await run(...limit, "-c", "TOKEN_ISSUER=https://other.example")).stderr).toContain(
+  const limit = { RATE_LIMIT_PER_MINUTE: "700" };
+  expect((await run(...(await settingsFile({ ...limit, TOKEN_ISSUER: issuer })))).code).toBe(0);
+  const other = await settingsFile({ ...limit, TOKEN_ISSUER: "https://other.example" });
+  expect((await run(...other)).stderr).toContain(
     `TOKEN_ISSUER was deployed as ${issuer}, and would be https://other.example\n`,
   );
 });
@@ -345,7 +361,7 @@ test("ncs preflight refuses a release whose index is missing or is being made, a
 
 test("ncs preflight warns before the account's role for API Gateway's logs is replaced", async () => {
   account = { ...usual, gatewayMayLog: true };
-  expect((await runNcs(["preflight"])).stdout).toContain("-c gatewayLogRole=existing");
-  const { stdout } = await runNcs(["preflight", "-c", "gatewayLogRole=existing"]);
+  expect((await runNcs(["preflight"])).stdout).toContain('"gatewayLogRole": "existing"');
+  const { stdout } = await runNcs(["preflight", ...(await settingsFile({ gatewayLogRole: "existing" }))]);
   expect(stdout).not.toContain("note ");
 });

@@ -6,13 +6,11 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { type ListeningServer, listen } from "../../tools/local/servers/listening-server.ts";
 import { scenarios } from "../../tools/verify/scenarios.ts";
-import { verify } from "../../tools/verify/verify.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 import { sharedService } from "../support/service.ts";
 
 const folder = useOwnFolder();
-const demo = { url: sharedService.url, logins: demoLogins() };
 let broken: ListeningServer;
 beforeAll(async () => {
   broken = await listen(
@@ -62,41 +60,6 @@ test("ncs verify --sink has densities delivered, and says so in the same report"
   expect(stdout).toContain("ok       sink/densities-delivered\n");
   expect(code).toBe(0);
   expect(received).toEqual(["POST /densities"]);
-});
-
-test("ncs verify --load with 20 requests a second for 2 s reports 40 requests by operation, with times", async () => {
-  const outcomes = (await verify({ ...demo, only: "keys/", load: { rate: 20, seconds: 2 } })).outcomes.filter(
-    ({ name }) => name.startsWith("load/"),
-  );
-  expect(outcomes.length).toBeGreaterThan(3);
-  expect(outcomes.map(({ failure }) => failure).filter((one) => one?.includes("not 200"))).toEqual([]);
-  const counts = outcomes.map(({ notes = [] }) => /^(\d+) requests of (\d+) callers/.exec(notes[0] ?? ""));
-  expect(counts.reduce((sum, found) => sum + Number(found?.[1]), 0)).toBe(40);
-  expect(Number(counts[0]?.[2])).toBeGreaterThanOrEqual(6);
-});
-
-test("ncs verify --load refuses fewer than six logins with permissions before it sends anything", async () => {
-  const nowhere = { url: "http://127.0.0.1:1", logins: demo.logins.slice(0, 2) };
-  await expect(verify({ ...nowhere, load: { rate: 1, seconds: 1 } })).rejects.toThrow(
-    "--load needs 6 logins with permissions; there are 2",
-  );
-});
-
-test("ncs verify --load reports a failure beside the other findings when the service answers no request", async () => {
-  const failing = await listen(
-    createServer((request, response) => {
-      const isLogin = request.url?.endsWith("/authenticate") === true;
-      response.writeHead(isLogin ? 200 : 500).end('{"Data":{"access_token":"x"}}');
-    }),
-    0,
-  );
-  onTestFinished(async () => await failing.close());
-  const load = { rate: 1, seconds: 1 };
-  const { outcomes } = await verify({ url: failing.url, logins: demo.logins, only: "keys/", load });
-  expect(outcomes.length).toBeGreaterThan(1);
-  expect(outcomes).toContainEqual(
-    expect.objectContaining({ name: "load", failure: "no request was answered with 200" }),
-  );
 });
 
 test("ncs verify writes a page of HTML that loads nothing and holds every scenario with its result", async () => {

@@ -1,4 +1,3 @@
-import type { CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile, TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { hourMilliseconds } from "../../shared/calendar.ts";
@@ -11,12 +10,6 @@ export const mebibyte = 2 ** 20;
 
 /** The cells of a whole tile. */
 const everyCell = Uint16Array.from({ length: cellsPerTile }, (_, cell) => cell);
-
-/** 50,176 cells at precision 7. */
-export const city: readonly CellsOfTile[] = Array.from({ length: 49 }, (_, index) => ({
-  geohash: `u05${alphabet.charAt(index >> 5)}${alphabet.charAt(index & 31)}`,
-  cells: everyCell,
-}));
 
 interface Density {
   readonly value: number;

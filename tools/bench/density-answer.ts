@@ -1,9 +1,7 @@
-import { geoJsonOf } from "../../functions/population-density/answer/geojson.ts";
 import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
-import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
 import { overWholeCells } from "../../functions/population-density/answer/whole-cells.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
-import { atLeast, atMost, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
+import { atLeast, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { alphabet, dayOf, firstHours, timeOf } from "./city-densities.ts";
 import { coverOfCity, precision } from "./density-cover.ts";
 
@@ -11,22 +9,16 @@ import { coverOfCity, precision } from "./density-cover.ts";
 export const aboutAnswers = [
   "“Streamed” is the time to find the cells of a city's polygon and to write a day of them from tiles in memory. The",
   "comparison builds the same value as objects, with every geohash at hand, and then its text by `JSON.stringify`. All",
-  "alternate; ratios are medians of the pairs. A slot is one cell in one hour. Other formats may take four times as long as",
-  "JSON, because four times the CPU of the largest answer, below, is within a second of its function, too.",
+  "alternate; ratios are medians of the pairs. A slot is one cell in one hour.",
 ].join("\n");
 
-type Write = (answer: Answer, bufferPool: Buffer[]) => AsyncIterable<Buffer>;
-
-const others: Readonly<Record<string, Write>> = { GeoJSON: geoJsonOf, CSV: csvOf, NDJSON: ndjsonOf };
-
 const minRatio = 14;
-const maxOverJson = 4;
 const pairs = sized(15, 1);
 /** What is compiled while it runs is not counted. */
 const firstPairs = sized(1, 0);
 const hourCount = sized(24, 2);
 
-/** What it costs to write an answer, over building objects, and in other formats over JSON. */
+/** What it costs to write an answer, over building objects. */
 export async function answerRows(): Promise<Row[]> {
   const tiles = coverOfCity();
   const days = tiles.map((_, tile) => dayOf(tile));
@@ -45,18 +37,14 @@ export async function answerRows(): Promise<Row[]> {
   };
   await assertSame(bodyOf(answer, []), builtJson(answer, tileHour, geohashes));
   const [built, json]: [number[], number[]] = [[], []];
-  const overJson = new Map<string, number[]>(Object.keys(others).map((name) => [name, []]));
   for (let pair = -firstPairs; pair < pairs; pair++) {
     const started = performance.now();
     builtJson(answer, tileHour, geohashes);
     const building = performance.now() - started;
-    const streaming = await streamedMilliseconds(bodyOf, answer);
-    if (pair >= 0) built.push(building);
-    if (pair >= 0) json.push(streaming);
-    for (const [name, ratios] of overJson) {
-      const milliseconds = await streamedMilliseconds(others[name] as Write, answer);
-      if (pair >= 0) ratios.push(milliseconds / streaming);
-    }
+    const streaming = await streamedMilliseconds(answer);
+    if (pair < 0) continue;
+    built.push(building);
+    json.push(streaming);
   }
   const slots = tiles.reduce((sum, { cells }) => sum + cells.length, 0) * hourCount;
   const what = `JSON, ${slots.toLocaleString("en")} slots`;
@@ -69,16 +57,13 @@ export async function answerRows(): Promise<Row[]> {
       minRatio,
       times,
     ),
-    ...[...overJson].map(([name, ratios]) =>
-      atMost(`${name}: time over JSON`, median(ratios), maxOverJson, times),
-    ),
   ];
 }
 
-async function streamedMilliseconds(write: Write, answer: Answer): Promise<number> {
+async function streamedMilliseconds(answer: Answer): Promise<number> {
   const started = performance.now();
   const bufferPool: Buffer[] = [];
-  const chunks = write({ ...answer, tiles: coverOfCity() }, bufferPool);
+  const chunks = bodyOf({ ...answer, tiles: coverOfCity() }, bufferPool);
   // What is sent is reused.
   for await (const chunk of chunks) bufferPool.push(chunk);
   return performance.now() - started;

@@ -78,7 +78,7 @@ function ragged(latitude: number, longitude: number, degrees: number): Point[] {
 }
 
 /** The outline of the city: 15 vertices. */
-export const cityRing = ragged(45.7543, 4.8612, 0.1742);
+const cityRing = ragged(45.7543, 4.8612, 0.1742);
 const provinceRing = ragged(41.6524, -4.7285, 0.706);
 const sliverRing = [
   { latitude: 41.0012, longitude: -4.0007 },

@@ -61,10 +61,10 @@ export async function startService(environment: Readonly<Record<string, string>>
 }
 
 /** The login of the application in the demo data. */
-export const application = demoLogins()[0] as DemoLogin;
+const application = demoLogins()[0] as DemoLogin;
 
 /** A token of the application's. */
-export async function login(url: string): Promise<string> {
+async function login(url: string): Promise<string> {
   const { EmailAddress, password } = application;
   return await tokenOf(url, { emailaddress: EmailAddress, password });
 }

@@ -167,7 +167,7 @@ export async function pendingJobs(): Promise<readonly JobSummary[]> {
  * its last chunk any more.
  * @returns `false` when there is no such job, or it is over.
  */
-export async function releaseJob(operationId: string): Promise<boolean> {
+export async function freeJob(operationId: string): Promise<boolean> {
   for (;;) {
     const found = await jobStore.read(operationId, deadline());
     if (found === undefined || found.state !== "pending") return false;
@@ -182,6 +182,6 @@ export async function releaseJob(operationId: string): Promise<boolean> {
  * @param client as tokens name it.
  * @returns how many.
  */
-export function releaseCaller(client: string): Promise<number> {
-  return jobStore.releaseEnded(hashed(client), Date.now(), deadline());
+export function freeCaller(client: string): Promise<number> {
+  return jobStore.freeEnded(hashed(client), Date.now(), deadline());
 }

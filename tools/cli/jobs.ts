@@ -51,14 +51,14 @@ export function addJobs(jobs: Command, print: Print): void {
       if (operationIds.length === 0 && caller === undefined)
         throw new Error("expected operation ids or --caller");
       await connectStack(options, "density-jobs");
-      const { releaseCaller, releaseJob } = await operations();
+      const { freeCaller, freeJob } = await operations();
       if (caller !== undefined) {
-        const places = await releaseCaller(caller);
+        const places = await freeCaller(caller);
         print(`${places} ${plural(places, "place")} released`);
       }
       const missing: string[] = [];
       for (const operationId of operationIds) {
-        if (await releaseJob(operationId)) print(`${operationId}  released`);
+        if (await freeJob(operationId)) print(`${operationId}  released`);
         else missing.push(operationId);
       }
       if (missing.length > 0) throw new Error(`not pending: ${missing.join(", ")}`);

@@ -129,7 +129,7 @@ export function checksOf(
       quota: `warm ${kind === "reads" ? "read" : "write"} units a second of ${name}`,
       needed,
       allowed: units[kind],
-      remedy: `deploy with -c warmThroughput.${name}=${wanted.reads}:${wanted.writes}, ${lower}`,
+      remedy: `deploy with "warmThroughput.${name}": "${wanted.reads}:${wanted.writes}", ${lower}`,
     };
   };
   const ofAccount = (

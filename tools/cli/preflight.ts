@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { RootConstruct } from "constructs";
 import * as z from "zod";
-import { deployedSettings, forgottenSettings, keptSettings } from "../../infra/deployed-settings.ts";
-import { keptContext } from "../../infra/kept-context.ts";
-import { type Settings, settingsIn, undeployedSettings } from "../../infra/settings.ts";
+import { deployedSettings, forgottenSettings, recordedSettings } from "../../infra/deployed-settings.ts";
+import { type Settings, undeployedSettings } from "../../infra/settings.ts";
+import { projectContext, settingsIn } from "../../infra/settings-source.ts";
 import { stackName, stackNames } from "../../infra/stack-names.ts";
 import { type TableNames, tableNamesOf } from "../../infra/table-names.ts";
 import { removedGrants } from "./grants.ts";
@@ -34,12 +33,12 @@ interface PreflightOptions {
 
 const countOfRequests = wholeNumber(0, 9_999_999);
 
-const kept = z.record(z.string(), z.string()).default({});
+const recorded = z.record(z.string(), z.string()).default({});
 
 /** `ncs preflight`: compares the account's quotas, and what the tables bear, with what a stage can use of them. */
 export function addPreflight(command: Command, print: Print): void {
   command
-    .option("-c, --context <name=value...>", "the settings of the deployment, as for cdk", [])
+    .option("-c, --context <name=value...>", "stage=dev, or settings=FILE, as for cdk", [])
     .option(
       "--densities <number>",
       "expected requests a second for densities and their summaries, of all callers",
@@ -81,10 +80,13 @@ async function refuseUpgrade(
   const { readIndexStatus } = await import("./account-quotas.ts");
   const forgotten = forget
     ? []
-    : forgottenSettings(kept.parse(deployed.Metadata[deployedSettings]), keptSettings(settings));
+    : forgottenSettings(recorded.parse(deployed.Metadata[deployedSettings]), recordedSettings(settings));
   const removed = removedGrants(deployed, await readTemplate(template));
   const problems = [
-    ...problemsWith(forgotten, "Keep what the stage needs in cdk.json, or let it go with --forget"),
+    ...problemsWith(
+      forgotten,
+      "Write what the stage needs into the file of its settings, or let it go with --forget",
+    ),
     ...problemsWith(
       removed.map(({ role, action, resource }) => `${role}  ${action}  ${resource}`),
       "These rights are removed: keep them, and remove them in the next release",
@@ -101,19 +103,15 @@ function problemsWith(found: readonly string[], remedy: string): readonly string
   return found.length === 0 ? [] : [...found, remedy];
 }
 
-/** The settings of a deployment: those of `cdk.json`, replaced by those of the command line. */
+/** The settings of a deployment: those of its file, and what stands behind `-c`. */
 function settingsOf(context: readonly string[]): Settings {
-  const { node } = new RootConstruct();
-  const keptInFile = keptContext();
   const given = context.map((one) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(one) ?? [];
     if (name === undefined) throw new Error(`${one} must be name=value`);
     return [name, value] as const;
   });
-  for (const [name, value] of Object.entries({ ...keptInFile, ...Object.fromEntries(given) }))
-    node.setContext(name, value);
   // Whom alarms notify, and where, makes no difference here.
-  return settingsIn(node, keptInFile, undeployedSettings);
+  return settingsIn({ ...projectContext(), ...Object.fromEntries(given) }, undeployedSettings);
 }
 
 /** @throws {Error} counting what is too low. */
@@ -139,14 +137,14 @@ function report(
     print(`first  ${first.quota} would throttle first, at ${percent} % of ${requests}`);
   }
   if (account.gatewayMayLog && !settings.gatewayMayLog) {
-    print("note   API Gateway has a role to write logs already; keep it with -c gatewayLogRole=existing");
+    print('note   API Gateway has a role to write logs already; keep it with "gatewayLogRole": "existing"');
   }
   const { callers, executions, setting, needed: needs } = streamsOf(settings, account);
   print(`slow   ${callers} callers that read slowly can hold ${executions} executions of streamed answers;`);
   print(
     setting === undefined
       ? `       reservations that bound them need an account of ${needs} executions`
-      : `       bound them with -c reservedConcurrency=${setting}`,
+      : `       bound them with "reservedConcurrency": "${setting}"`,
   );
   print("Everything in the account and region shares its quotas.");
   const low = checks.filter(({ needed, allowed }) => needed > allowed).length;

@@ -14,7 +14,6 @@ interface VerifyOptions extends StackOptions {
   readonly only?: string;
   readonly complete?: true;
   readonly sink?: string;
-  readonly load?: true;
   readonly report: ReportFormat;
   readonly out?: string;
 }
@@ -37,7 +36,6 @@ export function addVerify(command: Command, print: Print, note: Print): void {
     )
     .option("--only <text>", "only scenarios whose names contain this, such as qos-profiles/")
     .option("--sink <url>", "have densities delivered to this sink too, and wait until they were")
-    .option("--load", "send 100 requests a second for a minute too, as six callers or more")
     .option("--complete", "exit with 1 also when a scenario could not be run")
     .addOption(
       new Option("--report <format>", "what is written; html is one page to hand on")
@@ -65,8 +63,8 @@ export function addVerify(command: Command, print: Print, note: Print): void {
       if (features !== undefined && logins !== undefined) {
         command.error("error: with --features, the plan says who sends the requests, not --logins");
       }
-      if (features !== undefined && (options.sink !== undefined || options.load)) {
-        command.error("error: --sink and --load are of the contract's scenarios, not of --features");
+      if (features !== undefined && options.sink !== undefined) {
+        command.error("error: --sink is of the contract's scenarios, not of --features");
       }
       // A file that cannot be written is reported before the run.
       if (out !== undefined) await checkOut(out);
@@ -109,8 +107,6 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
       import("../demo-logins.ts"),
     ]);
     const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
-    const { usualLoad } = await import("../verify/load.ts");
-    const load = options.load ? usualLoad : undefined;
-    return await verify({ url, logins: senders, only, sink, load, onProgress });
+    return await verify({ url, logins: senders, only, sink, onProgress });
   }, "no report was written, and what was begun at the service stays there");
 }

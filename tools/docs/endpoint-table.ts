@@ -14,17 +14,3 @@ export function endpointTable(endpoints: readonly Endpoint[]): string {
     ]),
   );
 }
-
-/** The releases of CAMARA as which aliases answer, as a Markdown table. */
-export function releaseTable(endpoints: readonly Endpoint[]): string {
-  const released = endpoints.filter(({ release }) => release !== undefined);
-  const byName = Object.entries(Object.groupBy(released, ({ release }) => release?.name ?? ""));
-  return markdownTable(
-    ["Release", "Aliases", "What differs"],
-    byName.map(([name, of = []]) => [
-      name,
-      of.flatMap(({ aliases }) => aliases.map(code)).join(", "),
-      of[0]?.release?.differences ?? "Nothing.",
-    ]),
-  );
-}

@@ -19,7 +19,7 @@ const operation = z.object({ operationId: z.string() });
 const webhookSecret = z.object({ id: z.string(), secret: z.string() });
 
 /** Sends a scenario's request, and reads the answer. */
-export async function sendScenario(
+async function sendScenario(
   { endpoint, path, headers, body }: Scenario,
   url: string,
   authorization: Readonly<Record<string, string>>,

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { tokenOf } from "../cli/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
 import type { Findings } from "./findings.ts";
-import { type Load, loginsForLoad, underLoad } from "./load.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { deliverTo } from "./sink.ts";
@@ -19,25 +18,14 @@ export interface Verification {
   readonly only?: string | undefined;
   /** Where densities are to be delivered too. */
   readonly sink?: string | undefined;
-  /** What is sent afterwards; nothing if absent. */
-  readonly load?: Load | undefined;
   readonly onProgress?: (progress: { readonly done: number; readonly all: number }) => void;
 }
 
 /**
  * Sends the scenarios of the contract to a service.
- * @throws {Error} when nothing answers, or a login is refused; for a load, before anything is sent, when fewer than six
- * logins have permissions.
+ * @throws {Error} when nothing answers, or a login is refused.
  */
-export async function verify({
-  url,
-  logins,
-  only = "",
-  sink,
-  load,
-  onProgress,
-}: Verification): Promise<Findings> {
-  const callers = load === undefined ? [] : loginsForLoad(logins);
+export async function verify({ url, logins, only = "", sink, onProgress }: Verification): Promise<Findings> {
   const found = await scenarios(logins);
   const wanted = found.scenarios.filter(({ name }) => name.includes(only));
   const skipped = found.skipped.filter(({ name }) => name.includes(only));
@@ -57,8 +45,6 @@ export async function verify({
   };
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
   if (sink !== undefined) outcomes.push(await delivered(url, sink, found.scenarios, tokenFor));
-  if (load !== undefined)
-    outcomes.push(...(await underLoad({ url, logins: callers, scenarios: found.scenarios, tokenFor, load })));
   return { url, outcomes, skipped };
 }
 

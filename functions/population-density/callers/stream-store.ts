@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { getItem, updateItem } from "../../../shared/aws/database.ts";
+import { whileChanged } from "../../../shared/aws/while-changed.ts";
 import { hashed } from "../../../shared/hash.ts";
 import { streamingSeconds } from "../../../shared/http/deadline.ts";
 import { densityCallers, maxStreams } from "./tables.ts";
@@ -49,14 +50,15 @@ export async function beginStream(
       ":expiresAt": lapseOf(stream) + streamingSeconds,
     },
   };
-  for (let tried = 0; tried < maxTries; tried++) {
+  const isBegun = await whileChanged(maxTries, async () => {
     if (await updateItem(densityCallers, streamsKey(client), begin, signal)) return true;
     const streams = (await getItem(densityCallers, streamsKey(client), signal))?.streams ?? new Set();
     const lapsed = [...streams].filter((name) => lapseOf(name) * 1_000 < now.getTime());
-    if (lapsed.length === 0) break;
+    if (lapsed.length === 0) return false;
     await endStreams(client, lapsed, signal);
-  }
-  return false;
+    return undefined;
+  });
+  return isBegun === true;
 }
 
 /** Ends streams; one that has ended stays so. */

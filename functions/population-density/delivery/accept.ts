@@ -26,7 +26,7 @@ const queueMilliseconds = 800;
 type AcceptPorts = Pick<Ports, "clock" | "log"> & {
   readonly jobs: Pick<
     Ports["jobs"],
-    "reservePlace" | "store" | "read" | "promise" | "withdraw" | "releaseEnded" | "markQueued"
+    "reservePlace" | "store" | "read" | "promise" | "withdraw" | "freeEnded" | "markQueued"
   >;
   readonly queues: Pick<Ports["queues"], "send">;
 };
@@ -90,7 +90,7 @@ async function storeOrJoin(
     if ("acceptance" in holder) return holder.acceptance;
     replaces = holder.replaces;
     if (hasPlace) continue;
-    if (pendingLimit === 0 || (await jobs.releaseEnded(job.caller, clock.now(), signal)) === 0) return "full";
+    if (pendingLimit === 0 || (await jobs.freeEnded(job.caller, clock.now(), signal)) === 0) return "full";
   }
 }
 

@@ -150,11 +150,11 @@ export const jobStore: JobStore = {
     const isOurs = refused === undefined || refused.found?.withdrawnIntakes?.has(withdrawn.intake);
     if (!isOurs) return false;
     // By now another request may have taken the id and reserved its place again.
-    await releasePlace(withdrawn, hasPlaceSince(withdrawn), signal);
+    await freePlace(withdrawn, hasPlaceSince(withdrawn), signal);
     return true;
   },
 
-  async releaseEnded(caller, now, signal) {
+  async freeEnded(caller, now, signal) {
     const { places = {} } = (await getItem(densityCallers, { caller }, signal)) ?? {};
     const keys = Object.keys(places).map((operationId) => ({ operationId }));
     const jobs = await getItems(densityJobs, keys, signal);
@@ -220,7 +220,7 @@ export const jobStore: JobStore = {
   async cancel(cancelled, signal) {
     const set = { state: "cancelled", reason: cancelledByCaller };
     if (!(await update(cancelled.operationId, isPending, { set, remove: erased }, signal))) return false;
-    await releasePlace(cancelled, hasPlace, signal);
+    await freePlace(cancelled, hasPlace, signal);
     return true;
   },
 
@@ -250,7 +250,7 @@ async function endJob(
   const isOurs =
     "updated" in written || (written.found?.lease === leaseId && written.found.state === outcome);
   if (!isOurs) return false;
-  await releasePlace(job, hasPlace, signal);
+  await freePlace(job, hasPlace, signal);
   return true;
 }
 
@@ -297,7 +297,7 @@ function hasPlaceSince({ requestedAt }: Job) {
 }
 
 /** Releases the place of a job that has ended. If that fails, a request that finds no place left releases it. */
-async function releasePlace(
+async function freePlace(
   { caller, operationId }: Pick<Job, "caller" | "operationId">,
   condition: Condition,
   signal: AbortSignal,

@@ -69,12 +69,12 @@ async function tryAcquire(
   // It is already there if an earlier try of this call was executed, and its response was lost.
   const others = before.filter(({ holder }) => holder !== permit.holder);
   const exceeding = refusal(others);
-  if (exceeding !== undefined) await releasePermit(permit, store, signal);
+  if (exceeding !== undefined) await freePermit(permit, store, signal);
   return exceeding;
 }
 
 /** Releases a permit, if it is held. */
-export async function releasePermit(
+export async function freePermit(
   held: Permit,
   store: Pick<PermitStore, "remove">,
   signal: AbortSignal,

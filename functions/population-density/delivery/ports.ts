@@ -65,7 +65,7 @@ export interface JobStore {
    * Releases those of a caller's places that no longer belong to a pending job (`isPlaceFree`).
    * @returns their number; another request may have released them at the same time.
    */
-  releaseEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
+  freeEnded(caller: string, now: number, signal: AbortSignal): Promise<number>;
   /** Records that a job has a message. @param sentAt not later than SQS received it, as far as clocks agree. */
   markQueued(operationId: string, sentAt: number, signal: AbortSignal): Promise<boolean>;
   /** Records that a pending job needs another message, which the next sweep sends. */
@@ -101,7 +101,7 @@ export interface JobStore {
     },
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Ends a job after an attempt, then releases its place; if that fails, `releaseEnded` will. `false` if the lease was lost. */
+  /** Ends a job after an attempt, then releases its place; if that fails, `freeEnded` will. `false` if the lease was lost. */
   finish(
     job: Pick<Job, "operationId" | "caller">,
     leaseId: string,

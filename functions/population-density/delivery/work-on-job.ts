@@ -5,7 +5,7 @@ import { ignoreUnavailable } from "./ignore-unavailable.ts";
 import type { Job, PendingJob } from "./job.ts";
 import { messageState } from "./message-state.ts";
 import { isHeldBackByOwn, limitReached, type Permit } from "./permit-rules.ts";
-import { acquirePermit, releasePermit } from "./permits.ts";
+import { acquirePermit, freePermit } from "./permits.ts";
 import type { WorkerPorts } from "./ports.ts";
 import { nextAttempt } from "./rules.ts";
 import { isHeldBackRecordDue, permitWaitSeconds, secondsUntilDue } from "./waits.ts";
@@ -20,7 +20,7 @@ export interface JobMessage {
 }
 
 /** Reserved to release the permit, even if the attempt has used up all other time. */
-export const releaseMilliseconds = 4_000;
+export const freeMilliseconds = 4_000;
 
 /** Until a release that failed is tried again. */
 const releasePauseMilliseconds = 2_000;
@@ -173,7 +173,7 @@ class Worker {
   async #release(permit: Permit): Promise<void> {
     const { permits, clock, log } = this.#ports;
     const tryOnce = async () => {
-      await releasePermit(permit, permits, clock.deadline(releaseMilliseconds));
+      await freePermit(permit, permits, clock.deadline(freeMilliseconds));
       return true;
     };
     while ((await ignoreUnavailable(log, tryOnce)) === undefined && !this.#signal.aborted) {

@@ -20,8 +20,6 @@ export interface AskedHour {
   readonly hour: number;
   /** The hour of the day, 0…23 UTC. */
   readonly ofDay: number;
-  /** UTC: 1 for Monday to 7 for Sunday. */
-  readonly weekday: number;
   /** Date of the observed day, `YYYY-MM-DD`. Absent for an hour to come, which has no observation. */
   readonly date: string | undefined;
 }
@@ -33,20 +31,19 @@ export function askedHours({ first, count }: Hours, now: Date): readonly AskedHo
     return {
       hour: first + index,
       ofDay: start.getUTCHours(),
-      weekday: start.getUTCDay() || 7,
       date: start < now ? dayOf(start) : undefined,
     };
   });
 }
 
 /**
- * The weekdays and observed days of some hours, each once. Every tile of an answer may be read on all of them, and on
- * the neighbour of a weekday where typical weekdays follow local time: that costs nothing, as callers need not know it.
+ * How many weekdays and observed days some hours have. Every tile of an answer may be read on all of them, and on the
+ * neighbour of a weekday where typical weekdays follow local time: that costs nothing, as callers need not know it.
  */
-export function storedDaysOf(asked: readonly AskedHour[]) {
-  const weekdays = new Set(asked.map(({ weekday }) => weekday));
+export function storedDayCount(asked: readonly AskedHour[]): number {
+  const weekdays = new Set(asked.map(({ hour }) => Math.floor(hour / 24) % 7));
   const dates = new Set(asked.flatMap(({ date }) => date ?? []));
-  return { weekdays: [...weekdays], dates: [...dates] };
+  return weekdays.size + dates.size;
 }
 
 /** The same time of day some calendar months away, on the month's last day where it has no such day. */

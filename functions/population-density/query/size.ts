@@ -1,5 +1,5 @@
 import { countCells } from "../cover/cover.ts";
-import { storedDaysOf } from "./intervals.ts";
+import { storedDayCount } from "./intervals.ts";
 import type { DensityQuery } from "./parse.ts";
 
 /** How much a query asks for. */
@@ -32,8 +32,7 @@ const exactly: MaxSize = { slots: Number.MAX_SAFE_INTEGER, tileDays: Number.MAX_
 export function sizeOf({ polygon, precision, asked }: DensityQuery, max = exactly): QuerySize {
   const maxCells = Math.max(Math.floor(max.slots / asked.length), maxExactCells);
   const cells = countCells(polygon, precision, maxCells);
-  const { weekdays, dates } = storedDaysOf(asked);
-  const days = weekdays.length + dates.length;
+  const days = storedDayCount(asked);
   const maxTiles = Math.floor(max.tileDays / days);
   // The tiles of a precision are the cells of the one that is two characters shorter.
   const tiles = precision < 3 ? 1 : countCells(polygon, precision - 2, maxTiles);

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { inTime } from "../../../shared/aws/clients.ts";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { whileChanged } from "../../../shared/aws/while-changed.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
 import { withSchema } from "../../../shared/table.ts";
@@ -78,7 +78,8 @@ export async function addToDataSet(imported: ImportedData): Promise<void> {
   await changeDataSet((before) => withImport(before, imported));
 }
 
-const maxAttempts = 20;
+/** Every import changes the one item once or twice: ten of them may come before this one. */
+const maxTries = 20;
 
 /** As it is now, for imports and operators; undefined before the first import. */
 export function currentDataSet(signal = inTime()): Promise<DataSet | undefined> {
@@ -93,17 +94,16 @@ export function currentDataSet(signal = inTime()): Promise<DataSet | undefined> 
 export async function changeDataSet(
   change: (before: DataSet | undefined) => DataSet | undefined,
 ): Promise<void> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  const isDone = await whileChanged(maxTries, async () => {
     const before = await currentDataSet();
     const after = change(before);
-    if (after === undefined) return;
+    if (after === undefined) return true;
     const condition =
       before === undefined
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
     const item = { ...dataSetKey, ...after };
-    if (await putItem(densities, item, condition, inTime())) return;
-    await wait(10 * (attempt + 1) * Math.random());
-  }
-  throw new Error("the data set was modified concurrently; retry the import");
+    return (await putItem(densities, item, condition, inTime())) || undefined;
+  });
+  if (isDone === undefined) throw new Error("the data set was modified concurrently; retry the import");
 }

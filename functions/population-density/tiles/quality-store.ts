@@ -1,6 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { inTime } from "../../../shared/aws/clients.ts";
 import { getItem, putItem } from "../../../shared/aws/database.ts";
+import { whileChanged } from "../../../shared/aws/while-changed.ts";
 import { ReadCache } from "../../../shared/read-cache.ts";
 import { withSchema } from "../../../shared/table.ts";
 import { type DayQuality, type Quality, quality } from "./quality.ts";
@@ -12,7 +12,8 @@ export const qualityKey = { tile: "data-set", day: "quality" };
 
 const cache = new ReadCache<Quality | undefined>(2 ** 16, () => 0);
 
-const maxAttempts = 20;
+/** Every import changes the one item once or twice: ten of them may come before this one. */
+const maxTries = 20;
 
 /** Up to `CACHE_SECONDS` old, eventually consistent. */
 export async function readQuality(signal: AbortSignal): Promise<readonly DayQuality[]> {
@@ -31,15 +32,15 @@ function currentItem(): Promise<Quality | undefined> {
 
 /** @throws {Error} when other imports change the item each time. */
 export async function changeQuality(change: (before: readonly DayQuality[]) => DayQuality[]): Promise<void> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  const isDone = await whileChanged(maxTries, async () => {
     const before = await currentItem();
     const condition =
       before === undefined
         ? { condition: "attribute_not_exists(tile)" }
         : { condition: "revision = :read", values: { ":read": before.revision } };
     const item = { ...qualityKey, days: change(before?.days ?? []), revision: (before?.revision ?? 0) + 1 };
-    if (await putItem(densities, item, condition, inTime())) return;
-    await wait(10 * (attempt + 1) * Math.random());
-  }
-  throw new Error("the quality of days was modified concurrently; retry the import");
+    return (await putItem(densities, item, condition, inTime())) || undefined;
+  });
+  if (isDone === undefined)
+    throw new Error("the quality of days was modified concurrently; retry the import");
 }

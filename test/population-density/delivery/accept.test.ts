@@ -150,8 +150,8 @@ describe("a request that is sent again with its idempotency key", () => {
 
 test("a job is withdrawn when looking for free places takes longer than its request has", async () => {
   const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
-  const releaseEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
-  const jobs = { ...modules.jobStore, reservePlace: async () => false, releaseEnded };
+  const freeEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
+  const jobs = { ...modules.jobStore, reservePlace: async () => false, freeEnded };
   expect(await accept(job, { ports: { jobs } })).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
   expect(await pendingOf(job.caller)).toEqual(new Set());

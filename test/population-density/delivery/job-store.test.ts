@@ -117,7 +117,7 @@ describe("the store of jobs", () => {
     expect(isFinished).toBe(true);
     expect(output.text()).toContain('"NCS-002"');
     expect(await storedJob(job.operationId)).toMatchObject({ state: "delivered" });
-    expect(await jobStore.releaseEnded(job.caller, now, signal())).toBe(1);
+    expect(await jobStore.freeEnded(job.caller, now, signal())).toBe(1);
   });
 
   test("a caller's 100 places of jobs that were never stored are freed in one call", async () => {
@@ -126,7 +126,7 @@ describe("the store of jobs", () => {
     for (let index = 0; index < 100; index++) {
       await jobStore.reservePlace(aJob({ caller, requestedAt }), 100, signal());
     }
-    expect(await jobStore.releaseEnded(caller, Date.now(), signal())).toBe(100);
+    expect(await jobStore.freeEnded(caller, Date.now(), signal())).toBe(100);
     expect(await pendingOf(caller)).toEqual(new Set());
   });
 });
@@ -183,7 +183,7 @@ async function compare(seed: number): Promise<void> {
       store: () => store.store(job, replaces, signal()),
       promise: () => store.promise(job, signal()),
       withdraw: () => store.withdraw(job, replaces, signal()),
-      releaseEnded: () => store.releaseEnded(caller, now, signal()),
+      freeEnded: () => store.freeEnded(caller, now, signal()),
       markQueued: () => store.markQueued(operationId, now, signal()),
       markWaiting: () => store.markWaiting(operationId, caller, heldBackAt, signal()),
       requestMessage: () => store.requestMessage(operationId, signal()),
@@ -198,7 +198,7 @@ async function compare(seed: number): Promise<void> {
     const expected = await callsOn(inMemory)[name]();
     // The real store does so after it has ended a job, in a write of its own.
     if (expected === true && ["withdraw", "cancel", "finish", "endWithoutAttempt"].includes(name))
-      memory.releasePlace(job, name === "withdraw" ? job.requestedAt : undefined);
+      memory.freePlace(job, name === "withdraw" ? job.requestedAt : undefined);
     expect([name, step, await callsOn(jobStore)[name]()]).toEqual([name, step, expected]);
     expect(await jobStore.read(operationId, signal())).toEqual(memory.read(operationId));
     expect(await pendingOf(caller)).toEqual(new Set(memory.placesOf(caller).keys()));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Permit, shortened } from "../../../functions/population-density/delivery/permit-rules.ts";
 import { permitStore } from "../../../functions/population-density/delivery/permit-store.ts";
-import { acquirePermit, releasePermit } from "../../../functions/population-density/delivery/permits.ts";
+import { acquirePermit, freePermit } from "../../../functions/population-density/delivery/permits.ts";
 import { sharedPorts } from "../../../functions/population-density/delivery/service-ports.ts";
 import { densityPermits } from "../../../functions/population-density/delivery/tables.ts";
 import { getItem } from "../../../shared/aws/database.ts";
@@ -66,7 +66,7 @@ describe("permits", () => {
 
     const refused = await Promise.all(wanted.map((one) => acquirePermit(one, ports, signal())));
     const permits = await permitStore.read(signal());
-    await Promise.all(wanted.map((one) => releasePermit(one, permitStore, signal())));
+    await Promise.all(wanted.map((one) => freePermit(one, permitStore, signal())));
 
     expect(refused.filter((one) => one !== undefined)).toEqual([]);
     expect(byHolder(permits)).toEqual(byHolder(wanted.map(shortened)));

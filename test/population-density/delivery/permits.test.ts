@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { limitReached, type Permit } from "../../../functions/population-density/delivery/permit-rules.ts";
 import {
   acquirePermit,
+  freePermit,
   type PermitPorts,
-  releasePermit,
 } from "../../../functions/population-density/delivery/permits.ts";
 import { seeded } from "../../support/random.ts";
 import { VirtualTime } from "../../support/virtual-time.ts";
@@ -75,7 +75,7 @@ async function mostAtOnce(seed: number) {
     most.ofCallerToHost = Math.max(most.ofCallerToHost, ofCaller.length);
     await time.wait(pick(20));
     uploads.delete(one);
-    await releasePermit(one, ports.permits, signal);
+    await freePermit(one, ports.permits, signal);
   };
   await time.pass(Promise.all(Array.from({ length: 12 }, (_, index) => work(index))));
   return {

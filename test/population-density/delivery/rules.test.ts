@@ -23,7 +23,7 @@ import {
   type SendResult,
 } from "../../../functions/population-density/delivery/rules.ts";
 import { permitWaitSeconds, secondsUntilDue } from "../../../functions/population-density/delivery/waits.ts";
-import { releaseMilliseconds } from "../../../functions/population-density/delivery/work-on-job.ts";
+import { freeMilliseconds } from "../../../functions/population-density/delivery/work-on-job.ts";
 import { setting } from "../../../shared/environment.ts";
 import { queueDescription, visibilitySeconds, workerSeconds } from "../../../shared/sqs/queues.ts";
 import { recoverySeconds, reserveMilliseconds, verdictMilliseconds } from "../../../shared/sqs/worker.ts";
@@ -376,7 +376,7 @@ test("the message of a job that is due in 600 s is hidden for 601 s, and for 20 
 });
 
 test("recording an attempt, releasing its permit and hiding its message fit into a worker's reserve", () => {
-  const inAll = acceptanceMilliseconds + recordMilliseconds + releaseMilliseconds + verdictMilliseconds;
+  const inAll = acceptanceMilliseconds + recordMilliseconds + freeMilliseconds + verdictMilliseconds;
   expect(inAll).toBeLessThan(reserveMilliseconds);
 });
 

@@ -12,7 +12,7 @@ import {
 } from "../../../infra/gateway.ts";
 import { originsPattern } from "../../../infra/origins.ts";
 import { servedFunctions } from "../../../infra/served.ts";
-import { localSettings, type Settings, settingsIn } from "../../../infra/settings.ts";
+import { localSettings, readSettings, type Settings } from "../../../infra/settings.ts";
 import { stackNames } from "../../../infra/stack-names.ts";
 import {
   type QueueName,
@@ -105,8 +105,7 @@ const names: ResourceNames = {
 
 /** The settings of the stage `dev` on this machine. Of the shell's it has what decides which endpoints there are. */
 function settingsOf({ TOKEN_ENDPOINT = localSettings.TOKEN_ENDPOINT }: NodeJS.ProcessEnv): Settings {
-  const context: Record<string, unknown> = { stage: "dev", ...localSettings, TOKEN_ENDPOINT };
-  return settingsIn({ tryGetContext: (name: string) => context[name], getAllContext: () => context });
+  return readSettings({ stage: "dev", ...localSettings, TOKEN_ENDPOINT });
 }
 
 /** The configuration of a shell, which every function of a local run has. */

@@ -28,7 +28,7 @@ import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
 import { isAnyDayStored, readDayParts, releaseDay, takeDay } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
-import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
+import { StoredSpans, whileSpansChange } from "./stored-spans.ts";
 import { averagedItems, daysKept, storedParts } from "./tile-items.ts";
 import {
   averagedSpan,
@@ -148,8 +148,6 @@ async function tilesOf(parts: readonly ListedPart[], precisions: readonly number
   return [...names].sort();
 }
 
-const maxTries = 10;
-
 class TypicalRebuild {
   readonly #date: string;
   readonly #week: TypicalWeek;
@@ -175,13 +173,7 @@ class TypicalRebuild {
 
   /** Makes the typical spans of a tile again. */
   async tile(name: string): Promise<ExclusionResult> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#tile(name);
-      } catch (error) {
-        if (!(error instanceof ChangedMeanwhile) || tries === maxTries) throw error;
-      }
-    }
+    return await whileSpansChange(this.#held, () => this.#tile(name));
   }
 
   async #tile(name: string): Promise<ExclusionResult> {

@@ -8,7 +8,7 @@ import { tileName, typicalDay } from "../../tiles/store.ts";
 import type { NewTileSpan } from "../../tiles/table.ts";
 import type { HeldDay } from "../store/day-lease.ts";
 import type { DayContext } from "./day-context.ts";
-import { ChangedMeanwhile, StoredSpans } from "./stored-spans.ts";
+import { StoredSpans, whileSpansChange } from "./stored-spans.ts";
 import { averagedItems, coveringItem, covers, mergedItems, type SpanItems } from "./tile-items.ts";
 import { averagedSpan, forecastErrorsOf, ObservedHours, typicalSpansOf } from "./typical-spans.ts";
 
@@ -51,7 +51,7 @@ export async function storeTiles(
     for await (const tile of tiles) {
       const name = tileName(tile.precision, tile.geohash);
       try {
-        const stored = await storeTileWithRetries(name, tile, context, held);
+        const stored = await whileSpansChange(held, () => storeTile(name, tile, context, held));
         items += stored.items;
         changed += stored.changed;
         errors.addAll(stored.errors);
@@ -65,26 +65,6 @@ export async function storeTiles(
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   await held.renew();
   return { items, changed, errors: errors.list() };
-}
-
-/** Maximum of attempts at a tile whose weekdays other imports change at the same time. */
-const maxTries = 10;
-
-async function storeTileWithRetries(
-  name: string,
-  tile: AnonymousTile,
-  context: DayContext,
-  held: HeldDay,
-): Promise<DayStored> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await storeTile(name, tile, context, held);
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile) || tries === maxTries) throw error;
-      // An import of another date has changed it, or the one that has the day now.
-      await held.renew();
-    }
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { inTime } from "../../../../shared/aws/clients.ts";
+import { whileChanged } from "../../../../shared/aws/while-changed.ts";
 import { siblingsOf } from "../../tiles/span.ts";
 import { createSpans, readSpans, replaceSpan } from "../../tiles/store.ts";
 import type { NewTileSpan, StoredTileSpan } from "../../tiles/table.ts";
@@ -68,11 +69,33 @@ export class StoredSpans {
 }
 
 /** Two imports store the same weekday of a tile at a time, of different dates; the span is in the message. */
-export class ChangedMeanwhile extends Error {
+class ChangedMeanwhile extends Error {
   constructor(span: string) {
     super(`another import has changed ${span}: repeat this one when that has ended`);
     this.name = "ChangedMeanwhile";
   }
+}
+
+/** Seven dates, one of each weekday, may be imported at a time and change the same spans; there are three to spare. */
+const maxTries = 10;
+
+/**
+ * Repeats what stores spans of a tile while other imports change them.
+ * @throws {ChangedMeanwhile} when they do each time.
+ */
+export async function whileSpansChange<Stored>(held: HeldDay, store: () => Promise<Stored>): Promise<Stored> {
+  let change: unknown;
+  const stored = await whileChanged(maxTries, () =>
+    store().catch(async (error: unknown) => {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      change = error;
+      // An import of another date has changed it, or the one that has the day now.
+      await held.renew();
+      return undefined;
+    }),
+  );
+  if (stored === undefined) throw change;
+  return stored;
 }
 
 /** Whether an item is stored as it is. */

@@ -190,7 +190,7 @@ export class Guarantees {
     for (const plan of plans) this.#checkOperation(plan);
     const { jobs, now } = this.#watched;
     for (const [caller, places] of jobs.places) {
-      jobs.releaseEnded(caller, now() + hour);
+      jobs.freeEnded(caller, now() + hour);
       if (places.size > 0) this.broken.add("a place is leaked");
     }
     this.#checkPermits();

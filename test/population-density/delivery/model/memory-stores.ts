@@ -73,12 +73,12 @@ export class MemoryJobs {
    * What the real store does after it has ended a job, in a write of its own.
    * @param reservedAt of a withdrawn job, whose place may be another request's by now.
    */
-  releasePlace({ caller, operationId }: Pick<Job, "caller" | "operationId">, reservedAt?: number): void {
+  freePlace({ caller, operationId }: Pick<Job, "caller" | "operationId">, reservedAt?: number): void {
     const places = this.placesOf(caller);
     if (reservedAt === undefined || places.get(operationId) === reservedAt) places.delete(operationId);
   }
 
-  releaseEnded(caller: string, now: number): number {
+  freeEnded(caller: string, now: number): number {
     const places = this.placesOf(caller);
     const free = [...places].filter(([id, reservedAt]) => isPlaceFree(this.jobs.get(id), reservedAt, now));
     for (const [id] of free) places.delete(id);
@@ -284,7 +284,7 @@ export function portsOf(
       read: (id) => call("read", () => jobs.read(id)),
       promise: (job) => call("promise", () => jobs.promise(job)),
       withdraw: (job, replaces) => call("withdraw", () => jobs.withdraw(job, replaces)),
-      releaseEnded: (caller, now) => call("releaseEnded", () => jobs.releaseEnded(caller, now)),
+      freeEnded: (caller, now) => call("freeEnded", () => jobs.freeEnded(caller, now)),
       markQueued: (id, now) => call("markQueued", () => jobs.markQueued(id, now)),
       requestMessage: (id) => call("requestMessage", () => jobs.requestMessage(id)),
       markWaiting: (id, host, at) => call("markWaiting", () => jobs.markWaiting(id, host, at)),

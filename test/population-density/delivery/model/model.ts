@@ -203,7 +203,7 @@ class Model {
       reservedAt?: number,
     ) => {
       const hasEnded = await write;
-      const release = () => call("releasePlace", () => jobs.releasePlace(job, reservedAt));
+      const release = () => call("freePlace", () => jobs.freePlace(job, reservedAt));
       if (hasEnded) await release().catch((error: unknown) => this.#ignoreUnavailable(error));
       return hasEnded;
     };
