@@ -23,6 +23,8 @@ export function nodeListener(
       if (request !== undefined) {
         const response = await handle(request);
         reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+        // What is left of a refused body is not held.
+        message.removeAllListeners("data").resume();
         return;
       }
     } catch {
@@ -49,21 +51,18 @@ function requestOf(message: IncomingMessage): Request | undefined {
   if (!hasBody(message) || method === "GET" || method === "HEAD")
     return new Request(address, { method, headers });
   if (!message.readableDidRead && message.readableEncoding === null) {
-    const body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
+    // Otherwise, up to 65,536 chunks are read ahead, also for a handler that reads none.
+    const strategy = { highWaterMark: 0 };
+    const body = Readable.toWeb(message, { strategy }) as ReadableStream<Uint8Array>;
     return new Request(address, { method, headers, body, duplex: "half" } as RequestInit);
   }
   const { body } = message as { readonly body?: unknown };
   if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
   // Parsers leave the header when they decompress.
-  if (!isGzip(body)) headers.delete("content-encoding");
+  headers.delete("content-encoding");
   return new Request(address, { method, headers, body } as RequestInit);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-}
-
-/** JSON never begins with these two bytes. */
-function isGzip(body: string | Uint8Array): boolean {
-  return typeof body !== "string" && body[0] === 0x1f && body[1] === 0x8b;
 }

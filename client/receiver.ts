@@ -1,4 +1,4 @@
-import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import isDelivery from "./is-delivery.ts";
 import type { PopulationDensityDelivery } from "./schema.d.ts";
 
@@ -25,9 +25,18 @@ export interface ReceiverOptions {
    * started, and `onDelivery` may receive the same one again after a restart.
    */
   readonly wasDelivered?: (operationId: string) => boolean | Promise<boolean>;
-  /** Maximum size of a body after decompression; by default 512 MiB. The largest answer is about half of that. */
+  /**
+   * Maximum size of a body; by default 256 MiB, which the largest answer of a service with the default limits has not.
+   * With `webhookSecret` alone, it is also the maximum of all bodies together whose signatures are not verified yet.
+   */
   readonly maxBytes?: number;
 }
+
+/** How far the time of a signed delivery may be from ours. */
+const toleranceSeconds = 300;
+
+/** Within this time a body must have come: no attempt takes that long. */
+const bodyMilliseconds = 300_000;
 
 /** No attempt is made later than this after its request. */
 const dayMilliseconds = 86_400_000;
@@ -36,22 +45,25 @@ const dayMilliseconds = 86_400_000;
  * Creates a sink that receives the service's deliveries, as a handler of standard requests. It answers
  *
  * - 204 when `onDelivery` has resolved, and for an outcome that was delivered before;
- * - 401 without the access token or the signature, 405, 413, 415, or 400 for a body that is not a delivery: the service
- *   gives up;
- * - 503 if `onDelivery` has rejected: the service retries.
+ * - 401 without the access token or the signature, 405, 413, 415 for a packed body, as the service sends none, or 400
+ *   for one that is not a delivery: the service gives up;
+ * - 503 if `onDelivery` has rejected, or too many bytes are not verified yet: the service retries.
  *
- * Concurrent copies of an outcome reach `onDelivery` once.
- * @throws {TypeError} for an empty access token or secret, perhaps from an unset variable, and without both: anybody
- * could send deliveries.
+ * What the headers refuse is not read. Bytes are counted and hashed as they come, and become text once they are
+ * verified. Concurrent copies of an outcome reach `onDelivery` once.
+ * @throws {TypeError} for an access token or secret that is empty, perhaps from an unset variable, or malformed, and
+ * without both: anybody could send deliveries.
  */
 export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const { accessToken, webhookSecret, onDelivery } = options;
-  const { wasDelivered = () => false, maxBytes = 512 * 1_048_576 } = options;
+  const { wasDelivered = () => false, maxBytes = 256 * 1_048_576 } = options;
   if ("accessToken" in options && !accessToken) throw new TypeError("accessToken must not be empty");
   if ("webhookSecret" in options && !webhookSecret) throw new TypeError("webhookSecret must not be empty");
-  const webhook = webhookSecret === undefined ? undefined : new Webhook(webhookSecret);
-  if (accessToken === undefined && webhook === undefined)
+  const key = webhookSecret === undefined ? undefined : keyIn(webhookSecret);
+  if (accessToken === undefined && key === undefined)
     throw new TypeError("accessToken or webhookSecret must be given");
+  /** Of all requests that nothing but their signature will prove. */
+  let unverifiedBytes = 0;
   const taken = new Map<string, { readonly at: number; readonly outcome: Promise<void> }>();
 
   /** Handles each outcome once: a copy shares the result of the first. */
@@ -71,16 +83,46 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
     return outcome;
   };
 
+  /**
+   * Reads a body, as far as its bytes may be held.
+   * @throws {TooLarge} otherwise; any other error if the client disconnects before the end, or takes too long.
+   */
+  const read = async (request: Request, signature: Signature | undefined): Promise<Blocks> => {
+    const blocks = new Blocks();
+    const write = (chunk: Uint8Array) => {
+      if (blocks.bytes + chunk.byteLength > maxBytes) throw new TooLarge(413);
+      if (accessToken === undefined && unverifiedBytes + chunk.byteLength > maxBytes) throw new TooLarge(503);
+      unverifiedBytes += chunk.byteLength;
+      blocks.add(chunk);
+      signature?.hmac.update(chunk);
+    };
+    const signal = AbortSignal.timeout(bodyMilliseconds);
+    try {
+      // Not cancelled, so that a refusal can be sent while the rest of the body comes.
+      await request.body?.pipeTo(new WritableStream({ write }), { signal, preventCancel: true });
+    } finally {
+      unverifiedBytes -= blocks.bytes;
+    }
+    return blocks;
+  };
+
   return async (request) => {
     if (request.method !== "POST") return refusal(405, { allow: "POST" });
-    if (accessToken !== undefined && !(await hasToken(request, accessToken)))
+    if (accessToken !== undefined && !hasToken(request, accessToken))
       return refusal(401, { "www-authenticate": "Bearer" });
-    const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? "identity";
-    if (encoding !== "gzip" && encoding !== "identity") return refusal(415, { "accept-encoding": "gzip" });
-    const text = await textOf(request.body, encoding === "gzip", maxBytes);
-    if (text === undefined) return refusal(413);
-    if (webhook !== undefined && !isSigned(request, text, webhook)) return refusal(401);
-    const delivery = parsed(text);
+    const signature = key === undefined ? undefined : signatureIn(request, key);
+    if (key !== undefined && signature === undefined) return refusal(401);
+    const encoding = request.headers.get("content-encoding") ?? "identity";
+    if (encoding.toLowerCase() !== "identity") return refusal(415, { "accept-encoding": "identity" });
+    let blocks: Blocks;
+    try {
+      blocks = await read(request, signature);
+    } catch (error) {
+      if (error instanceof TooLarge) return refusal(error.status);
+      throw error;
+    }
+    if (signature !== undefined && !isTrue(signature)) return refusal(401);
+    const delivery = parsed(blocks.takeText());
     if (!isDelivery(delivery)) return refusal(400);
     // The header repeats the body's id, so that a proxy can tell copies apart.
     const { operationId } = delivery as PopulationDensityDelivery;
@@ -98,63 +140,87 @@ function refusal(status: number, headers: Readonly<Record<string, string>> = {})
   return new Response(null, { status, headers });
 }
 
-/** Compares all bytes of digests of equal length, so that the time taken reveals nothing about the token. */
-async function hasToken({ headers }: Request, accessToken: string): Promise<boolean> {
+/** Compares digests of equal length, so that the time taken reveals nothing about the token. */
+function hasToken({ headers }: Request, accessToken: string): boolean {
   const [scheme, ...token] = (headers.get("authorization") ?? "").split(" ");
-  const [given, expected] = await Promise.all([token.join(" "), accessToken].map(digestOf));
-  let differences = scheme?.toLowerCase() === "bearer" ? 0 : 1;
-  for (const [index, byte] of (given as Uint8Array).entries()) differences |= byte ^ (expected?.[index] ?? 0);
-  return differences === 0;
+  const [given, expected] = [token.join(" "), accessToken].map((text) =>
+    createHash("sha256").update(text).digest(),
+  );
+  return scheme?.toLowerCase() === "bearer" && timingSafeEqual(given as Buffer, expected as Buffer);
 }
 
-/** Whether a body is signed, as it is and at about this time. */
-function isSigned({ headers }: Request, text: string, webhook: Webhook): boolean {
-  try {
-    webhook.verify(text, Object.fromEntries(headers), { jsonParse: false });
-    return true;
-  } catch (error) {
-    if (error instanceof WebhookVerificationError) return false;
-    throw error;
+/** @throws {TypeError} if it is no webhook secret. */
+function keyIn(webhookSecret: string): Buffer {
+  const [, base64] = /^(?:whsec_)?([A-Za-z\d+/]+={0,2})$/.exec(webhookSecret) ?? [];
+  if (base64 === undefined) throw new TypeError("webhookSecret must be whsec_ and base64");
+  return Buffer.from(base64, "base64");
+}
+
+/** The signatures of a delivery, each a text of the same length, and the hash that one of them must be. */
+interface Signature {
+  readonly given: readonly string[];
+  /** Of what was sent until now. */
+  readonly hmac: ReturnType<typeof createHmac>;
+}
+
+/** What the headers say, before the body is read; `undefined` if one is missing, malformed, or of another time. */
+function signatureIn({ headers }: Request, key: Buffer): Signature | undefined {
+  const [id, timestamp, signatures] = ["id", "timestamp", "signature"].map((name) =>
+    headers.get(`webhook-${name}`),
+  );
+  const given = signatures?.split(" ").filter((one) => /^v1,[A-Za-z\d+/]{43}=$/.test(one)) ?? [];
+  if (!id || !timestamp || !/^\d+$/.test(timestamp) || given.length === 0) return undefined;
+  if (Math.abs(Math.floor(Date.now() / 1_000) - Number(timestamp)) > toleranceSeconds) return undefined;
+  return { given, hmac: createHmac("sha256", key).update(`${id}.${timestamp}.`) };
+}
+
+function isTrue({ given, hmac }: Signature): boolean {
+  const expected = Buffer.from(`v1,${hmac.digest("base64")}`);
+  return given.some((one) => timingSafeEqual(Buffer.from(one), expected));
+}
+
+/** A body, or all of them together, with more bytes than may be held. */
+class TooLarge extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super();
+    this.status = status;
   }
 }
 
-async function digestOf(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
+/** Bytes of a body, in blocks of a MiB at most: a byte that came as a chunk of its own would take two hundred. */
+class Blocks {
+  #blocks: Buffer[] = [];
+  /** What is left of the last block. */
+  #free = Buffer.alloc(0);
+  bytes = 0;
 
-/**
- * Reads the whole body; undefined if it is too large.
- * @throws if the client disconnects before the end of the body.
- */
-async function textOf(
-  body: ReadableStream<Uint8Array> | null,
-  isPacked: boolean,
-  maxBytes: number,
-): Promise<string | undefined> {
-  if (body === null) return "";
-  const unpacked = isPacked ? body.pipeThrough(unpacking()) : body;
-  const reader = unpacked.getReader();
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let text = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > maxBytes) {
-      await reader.cancel();
-      return undefined;
+  add(chunk: Uint8Array): void {
+    for (let rest = chunk; rest.byteLength > 0; ) {
+      if (this.#free.byteLength === 0) {
+        this.#free = Buffer.allocUnsafeSlow(Math.min(Math.max(this.bytes, 1_024), 1_048_576));
+        this.#blocks.push(this.#free);
+      }
+      const taken = rest.subarray(0, this.#free.byteLength);
+      this.#free.set(taken);
+      this.#free = this.#free.subarray(taken.byteLength);
+      this.bytes += taken.byteLength;
+      rest = rest.subarray(taken.byteLength);
     }
-    text += decoder.decode(value, { stream: true });
   }
-}
 
-/** Typed by hand: in the DOM's types, its writable side accepts more kinds of bytes than `pipeThrough` allows. */
-function unpacking() {
-  return new DecompressionStream("gzip") as unknown as {
-    readonly readable: ReadableStream<Uint8Array>;
-    readonly writable: WritableStream<Uint8Array>;
-  };
+  /** The text, once: each block is forgotten when it has been decoded. */
+  takeText(): string {
+    const decoder = new TextDecoder();
+    let text = "";
+    let left = this.bytes;
+    for (let block = this.#blocks.shift(); block !== undefined; block = this.#blocks.shift()) {
+      text += decoder.decode(block.subarray(0, left), { stream: true });
+      left -= block.byteLength;
+    }
+    return text + decoder.decode();
+  }
 }
 
 function parsed(text: string): unknown {

@@ -10,6 +10,23 @@ import { Unavailable } from "../../shared/errors.ts";
 import { type Jwk, mayHaveSigned, publicKeyOf } from "../../shared/tokens/public-key.ts";
 import { publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
 
+const text = z.optional(z.string());
+const texts = z.optional(z.array(z.string()));
+
+/** What RFC 7517, section 4, wants of any key, and the curve: with anything else in its place it is no key. */
+const keyMembers = z.object({
+  kty: z.string(),
+  use: text,
+  key_ops: texts,
+  alg: text,
+  kid: text,
+  crv: text,
+  x5u: text,
+  x5c: texts,
+  x5t: text,
+  "x5t#S256": text,
+});
+
 /** A JSON Web Key Set; whether its members are keys is seen one by one. */
 export const jwks = z.object({ keys: z.array(z.unknown()) });
 
@@ -139,17 +156,20 @@ export class KeySet {
     const pause = this.#failed ? retryMilliseconds : cooldownMilliseconds;
     if (this.#fetching !== undefined || now - this.#triedAt < pause) return;
     this.#triedAt = now;
-    this.#fetching = this.#fetch(now).finally(() => {
+    const fetching = this.#fetch(now).finally(() => {
       this.#fetching = undefined;
     });
+    // Only a report can reject. Who waits for it is told; in the background, nobody's rejection ends the process.
+    fetching.catch(() => {});
+    this.#fetching = fetching;
   }
 
   async #fetch(now: number): Promise<void> {
     const { fetch, timeoutMilliseconds, onFailure, onUnusable, clock } = this.#source;
     const started = clock();
-    let fetched: Jwks;
+    let keys: ReturnType<typeof divided>;
     try {
-      fetched = await fetch();
+      keys = divided((await fetch()).keys.slice(0, maxKeys));
     } catch (error) {
       if (clock() - started > 2 * timeoutMilliseconds) {
         this.#triedAt = Number.NEGATIVE_INFINITY;
@@ -159,7 +179,7 @@ export class KeySet {
       this.#failed = true;
       return await onFailure(error);
     }
-    const { usable, unusable } = divided(fetched.keys.slice(0, maxKeys));
+    const { usable, unusable } = keys;
     const found = unusable.filter((name) => !this.#unusable.includes(name));
     this.#keys = usable;
     this.#unusable = unusable;
@@ -187,12 +207,14 @@ function divided(keys: readonly unknown[]): {
   const usable = new Map<string, UsableKey>();
   const unusable: string[] = [];
   for (const [index, jwk] of keys.entries()) {
-    const key = isObject(jwk) ? publicKeyOf(jwk) : undefined;
-    if (!isObject(jwk) || key === undefined) {
+    const members = keyMembers.safeParse(jwk).data;
+    const key = members === undefined ? undefined : publicKeyOf(jwk as Jwk);
+    if (members === undefined || key === undefined) {
       unusable.push(isObject(jwk) && typeof jwk.kid === "string" ? jwk.kid : `no. ${index + 1}`);
-    } else if (verifies(jwk)) {
+    } else if (verifies(members)) {
       const spki = key.export({ format: "der", type: "spki" }).toString("base64");
-      usable.set(JSON.stringify([jwk.kid, jwk.alg, spki]), { jwk, key });
+      const { kty, crv, kid, use, alg } = members;
+      usable.set(JSON.stringify([kid, alg, spki]), { jwk: { kty, crv, kid, use, alg }, key });
     }
   }
   return { usable: [...usable.values()], unusable };
@@ -203,8 +225,8 @@ function isObject(value: unknown): value is Jwk {
 }
 
 /** Whether a key is for verification, by its own members `use` and `key_ops`. */
-function verifies({ use = "sig", key_ops: operations = ["verify"] }: Jwk): boolean {
-  return use === "sig" && Array.isArray(operations) && operations.includes("verify");
+function verifies({ use = "sig", key_ops = ["verify"] }: z.infer<typeof keyMembers>): boolean {
+  return use === "sig" && key_ops.includes("verify");
 }
 
 /** The key that made a signature; if none did, the last one, with which jose finds that out again. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { pagesFolder, setting } from "../../shared/environment.ts";
+import { isOnLambda, isSamLocal, pagesFolder, setting } from "../../shared/environment.ts";
 import type { IncomingRequest } from "../../shared/http/event.ts";
 import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
 import { DEMO_CITY } from "../../shared/variables/demo-city.ts";
@@ -22,7 +22,7 @@ let agentsText: string | undefined;
  * hash of their content.
  */
 export const handler = serveWebsite(consoleWebsite, (incoming) => {
-  const headers = securityHeaders(setting(MAP_STYLE));
+  const headers = securityHeaders(setting(MAP_STYLE), isOnLambda() && !isSamLocal());
   switch (incoming.resource) {
     case "/assets/{name}":
       return asset(incoming.pathParameters.name ?? "", headers);

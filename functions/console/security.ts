@@ -2,8 +2,9 @@
  * What a browser may do with the pages. Nothing is loaded from another origin, except the operator's own map if there
  * is one; there is no inline script, no inline style and no eval.
  * @param mapStyle the address of the operator's map; empty without one.
+ * @param isDeployed whether the pages are a stage's, which has https alone. Hosts below its own are not ours to decide on.
  */
-export function securityHeaders(mapStyle: string): Readonly<Record<string, string>> {
+export function securityHeaders(mapStyle: string, isDeployed: boolean): Readonly<Record<string, string>> {
   const mapOrigin = mapStyle === "" ? [] : [new URL(mapStyle).origin];
   const policy = {
     "default-src": ["'none'"],
@@ -25,6 +26,7 @@ export function securityHeaders(mapStyle: string): Readonly<Record<string, strin
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "referrer-policy": "no-referrer",
+    ...(isDeployed ? { "strict-transport-security": "max-age=31536000" } : {}),
     "x-content-type-options": "nosniff",
   };
 }

@@ -40,7 +40,10 @@ export async function accepted(
   { body, now, signal, refuse, countFor }: TokenRequest,
 ): Promise<{ readonly client: ClientRecord; readonly claims: AssertionClaims }> {
   const unverified = readAssertion(text);
-  if (unverified === undefined) throw refuse(refusal);
+  if ("problem" in unverified) {
+    const { problem } = unverified;
+    throw refuse(refusal, problem === undefined ? {} : { message: problem });
+  }
   const client = await findClient(unverified.issuer, signal);
   const keys = client === undefined ? [] : await keysOf(client, unverified.kid);
   if (keys === undefined) {

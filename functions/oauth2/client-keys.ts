@@ -24,6 +24,9 @@ const temporaryFailures = [
   /^E(?:CONNABORTED|CONNREFUSED|CONNRESET|HOSTUNREACH|MFILE|NETUNREACH|PIPE|TIMEDOUT)$/,
 ];
 
+/** The members of a key that count here; others may be of any kind, size and depth. */
+const usedMembers = ["kty", "kid", "crv", "use", "alg", "x", "y", "n", "e"] as const;
+
 /** What came of asking an address. */
 interface Fetched {
   /** None for an address that is wrong; `undefined` if it failed for now and no earlier keys are kept. */
@@ -90,9 +93,15 @@ function kept(before: Fetched | undefined): Fetched {
 function keysIn(body: Buffer): readonly ClientKey[] | undefined {
   try {
     // Skips a byte order mark.
-    return clientKeys.safeParse(JSON.parse(new TextDecoder().decode(body))).data?.keys;
+    const set = clientKeys.safeParse(JSON.parse(new TextDecoder().decode(body))).data;
+    return set?.keys.map(used);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function used(key: ClientKey): ClientKey {
+  const members = usedMembers.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]);
+  return Object.fromEntries(members) as ClientKey;
 }

@@ -34,6 +34,23 @@ export const assertionClaims = z.object({
   scope: z.optional(z.string()),
 });
 
+const textForm = "text of 1 to 256 characters";
+const claimForms: Readonly<Record<string, string>> = {
+  iss: textForm,
+  sub: textForm,
+  aud: "one text, not several",
+  exp: "a number of seconds",
+  iat: "a number of seconds",
+  jti: textForm,
+  scope: "text",
+};
+
+/** What is wrong with claims that `assertionClaims` refuses, whoever their client is. */
+export function malformedClaim({ issues }: z.core.$ZodError): string {
+  const claim = String(issues[0]?.path[0]);
+  return `The ${claim} of the assertion must be ${claimForms[claim]}.`;
+}
+
 /** The claims of an assertion. */
 export type AssertionClaims = z.infer<typeof assertionClaims>;
 

@@ -9,7 +9,13 @@ import {
 } from "jose";
 import { mayHaveSigned } from "../../shared/tokens/public-key.ts";
 import { clockToleranceSeconds } from "../../shared/tokens/token.ts";
-import { type AssertionAlgorithm, type AssertionClaims, algorithmOf, assertionClaims } from "./rules.ts";
+import {
+  type AssertionAlgorithm,
+  type AssertionClaims,
+  algorithmOf,
+  assertionClaims,
+  malformedClaim,
+} from "./rules.ts";
 import type { ClientKey } from "./tables.ts";
 
 /** An assertion before its signature is verified: nothing that it says is proved. */
@@ -21,12 +27,16 @@ export interface UnverifiedAssertion {
   readonly issuer: string;
 }
 
-/** Reads who claims to have made an assertion; `undefined` for any other text. */
-export function readAssertion(text: string): UnverifiedAssertion | undefined {
+/**
+ * Reads who claims to have made an assertion.
+ * @returns for any other text what is wrong with it, if that is a claim.
+ */
+export function readAssertion(text: string): UnverifiedAssertion | { readonly problem: string | undefined } {
   const decoded = decode(text);
   const algorithm = algorithmOf(decoded?.header.alg);
   const claims = assertionClaims.safeParse(decoded?.payload);
-  if (decoded === undefined || algorithm === undefined || !claims.success) return undefined;
+  if (decoded === undefined || algorithm === undefined) return { problem: undefined };
+  if (!claims.success) return { problem: malformedClaim(claims.error) };
   return { text, algorithm, kid: decoded.header.kid, issuer: claims.data.iss };
 }
 

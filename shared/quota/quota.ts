@@ -7,7 +7,7 @@ import { hashed } from "../hash.ts";
 import { DAILY_QUOTA } from "../variables/daily-quota.ts";
 import { RATE_LIMIT_PER_MINUTE } from "../variables/rate-limit-per-minute.ts";
 import { quotas } from "./table.ts";
-import { UsedMinutes } from "./used-minutes.ts";
+import { UsedWindows } from "./used-windows.ts";
 
 /** The result of counting a request: the allowance of the limit that will be reached first, or the exceeded limit. */
 export type RateLimitResult = { readonly code?: undefined; readonly allowance: Allowance } | LimitExceeded;
@@ -27,19 +27,25 @@ const dayCounts = z.object({ dayCount: z.number() });
 /** Attempts at counting. An attempt fails only if another request opens the minute or the day first. */
 const attempts = 4;
 
-const usedMinutes = new UsedMinutes();
+const usedMinutes = new UsedWindows();
+
+/** The count of a day decreases when work is refunded. */
+const usedDays = new UsedWindows(5_000);
 
 /**
- * The refusal of a request that needs no call: of a limit of 0, or of a minute that this environment knows to be used up.
+ * The refusal of a request that needs no call: of a limit of 0, or of a minute or day that this environment has just
+ * found used up.
  * It says nothing of the table, so it is asked for before counting, whether or not the table answers.
  */
 export function refusalWithoutCount(client: string, now: Date): LimitExceeded | undefined {
   const rate = setting(RATE_LIMIT_PER_MINUTE);
   const quota = setting(DAILY_QUOTA);
   const limits = { rate, quota, now };
-  if (quota === 0) return overQuota(limits);
+  const caller = hashed(client);
+  const day = Math.floor(now.getTime() / dayMilliseconds);
+  if (quota === 0 || usedDays.has(caller, day, quota, now)) return overQuota(limits);
   const minute = Math.floor(now.getTime() / minuteMilliseconds);
-  return rate === 0 || usedMinutes.has(hashed(client), minute, rate) ? overRate(limits) : undefined;
+  return rate === 0 || usedMinutes.has(caller, minute, rate, now) ? overRate(limits) : undefined;
 }
 
 /**
@@ -72,9 +78,12 @@ export async function countRequest(client: string, now: Date, signal: AbortSigna
     if ("updated" in counted) return within(counted.updated, limits);
 
     const { found: last } = counted;
-    if (last !== undefined && last.day >= day && last.dayCount >= quota) return overQuota(limits);
+    if (last !== undefined && last.day >= day && last.dayCount >= quota) {
+      usedDays.add(key.caller, last.day, last.dayCount, now);
+      return overQuota(limits);
+    }
     if (last !== undefined && last.minute >= minute && last.minuteCount >= rate) {
-      usedMinutes.add(key.caller, last.minute, last.minuteCount);
+      usedMinutes.add(key.caller, last.minute, last.minuteCount, now);
       return overRate(limits);
     }
     const opened =

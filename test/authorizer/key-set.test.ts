@@ -75,6 +75,18 @@ test("the authorizer fetches nothing for four minutes, and then renews its keys 
   expect(source.fetches).toBe(2);
 });
 
+test("the authorizer goes on with its keys when a renewal in the background ends in an error that nobody expects, and reports it", async () => {
+  const { source, find } = keySetFrom(serving(first));
+  await find(first, 0);
+  source.fetch = async () => ({ keys: null }) as unknown as Jwks;
+
+  await find(first, 4 * minute + 1);
+  await new Promise(setImmediate);
+
+  expect([source.fetches, source.failures]).toEqual([2, 1]);
+  expect(await find(first, 4 * minute + 2)).toBeDefined();
+});
+
 test("the authorizer returns a known key at once while its keys are being renewed", async () => {
   const { source, find } = keySetFrom(serving(first));
   await find(first, 0);

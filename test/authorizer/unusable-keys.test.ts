@@ -29,7 +29,12 @@ async function issuerOf(text: string): Promise<{ issuer: Issuer; reported: strin
   };
 }
 
-const publishing = (...keys: readonly unknown[]) => issuerOf(JSON.stringify({ keys }));
+/** Stands for lists in lists, which JSON has and nothing here could write. */
+const nested = "nested 60,000 deep";
+const lists = "[".repeat(60_000) + "]".repeat(60_000);
+
+const publishing = (...keys: readonly unknown[]) =>
+  issuerOf(JSON.stringify({ keys }).replaceAll(JSON.stringify(nested), lists));
 
 const tokenBy = (pair: KeyPair, header: object = {}) =>
   tokenOf({ alg: pair.jwk.alg, kid: pair.kid, ...header }, foreignClaims, signedBy(pair));
@@ -64,9 +69,12 @@ const unusable: Readonly<Record<string, readonly [jwk: unknown, reported: readon
   "an empty member": [{}, ["no. 1"]],
   "a key for encryption": [{ ...other.jwk, use: "enc" }, []],
   "a key that is for signing alone": [{ ...other.jwk, key_ops: ["sign"] }, []],
-  "a key whose key_ops are text": [{ ...other.jwk, key_ops: "verify" }, []],
+  "a key whose key_ops are text": [{ ...other.jwk, key_ops: "verify" }, ["other"]],
+  "a key whose use is nested 60,000 deep": [{ ...other.jwk, use: nested }, ["other"]],
+  "a key whose x5c is nested 60,000 deep": [{ ...other.jwk, x5c: nested }, ["other"]],
   "a key for another algorithm": [{ ...other.jwk, alg: "ES384" }, []],
-  "a key with another kid": [{ ...other.jwk, kid: 1 }, []],
+  "a key whose kid is a number": [{ ...other.jwk, kid: 1 }, ["no. 1"]],
+  "a key whose kid is nested 60,000 deep": [{ ...other.jwk, kid: nested }, ["no. 1"]],
 };
 
 test.each(Object.entries(unusable))(

@@ -1,8 +1,18 @@
-import { createServer, request as httpRequest } from "node:http";
-import { gzipSync } from "node:zlib";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { nodeListener } from "../../client/node-listener.ts";
 import { createReceiver, type ReceiverOptions } from "../../client/receiver.ts";
 import type { PopulationDensityDelivery } from "../../client/schema.d.ts";
@@ -30,14 +40,14 @@ function deliveryOf(operationId: string = crypto.randomUUID()) {
 interface DeliveryRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: string | ReadableStream;
 }
 
 const post = ({ method = "POST", headers = {}, body = JSON.stringify(deliveryOf()) }: DeliveryRequest = {}) =>
   new Request("https://receiver.example/densities", {
     method,
     headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json", ...headers },
-    ...(method === "GET" ? {} : { body }),
+    ...(method === "GET" ? {} : { body, duplex: "half" }),
   });
 
 let handedOver: PopulationDensityDelivery[];
@@ -48,18 +58,11 @@ beforeEach(() => {
 const receiver = (options: Partial<ReceiverOptions> = {}) =>
   createReceiver({ accessToken, onDelivery: (delivery) => void handedOver.push(delivery), ...options });
 
-test("a receiver answers 204 to a delivery, compressed or not", async () => {
-  const receive = receiver();
-  const bodies = [deliveryOf(), deliveryOf()] as const;
-  const compressed = gzipSync(JSON.stringify(bodies[1]));
-  const answers = [
-    await receive(
-      post({ body: JSON.stringify(bodies[0]), headers: { "webhook-id": bodies[0].operationId } }),
-    ),
-    await receive(post({ body: new Uint8Array(compressed), headers: { "content-encoding": "gzip" } })),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([204, 204]);
-  expect(handedOver).toEqual(bodies);
+test("a receiver answers 204 to a delivery", async () => {
+  const body = deliveryOf();
+  const headers = { "webhook-id": body.operationId, "content-encoding": "identity" };
+  expect((await receiver()(post({ body: JSON.stringify(body), headers }))).status).toBe(204);
+  expect(handedOver).toEqual([body]);
 });
 
 test("a receiver answers 204 to a reported failure", async () => {
@@ -86,7 +89,8 @@ test.each([
 
 test.each([
   ["another method", { method: "GET" }, 405],
-  ["an encoding it does not know", { headers: { "content-encoding": "br" } }, 415],
+  ["a body packed by gzip", { headers: { "content-encoding": "gzip" } }, 415],
+  ["a body packed by Brotli", { headers: { "content-encoding": "BR" } }, 415],
   ["a body that is not JSON", { body: "{" }, 400],
   ["no body", { body: "" }, 400],
   ["another schema", { body: JSON.stringify({ ...deliveryOf(), status: "FINE" }) }, 400],
@@ -96,11 +100,6 @@ test.each([
     { body: JSON.stringify({ ...deliveryOf(), statusInfo: "x".repeat(2_000) }) },
     413,
   ],
-  [
-    "a compressed body above its limit when decompressed",
-    { headers: { "content-encoding": "gzip" }, body: new Uint8Array(gzipSync(" ".repeat(2_000))) },
-    413,
-  ],
 ] satisfies readonly [string, DeliveryRequest, number][])(
   "a receiver refuses %s",
   async (_, request, status) => {
@@ -108,12 +107,6 @@ test.each([
     expect(handedOver).toEqual([]);
   },
 );
-
-test("a receiver throws on a truncated compressed body", async () => {
-  const body = new Uint8Array(gzipSync(JSON.stringify(deliveryOf())).subarray(0, -9));
-  await expect(receiver()(post({ body, headers: { "content-encoding": "gzip" } }))).rejects.toThrow();
-  expect(handedOver).toEqual([]);
-});
 
 test("a receiver hands over an outcome once when copies arrive at the same time", async () => {
   const body = JSON.stringify(deliveryOf());
@@ -233,6 +226,7 @@ describe("a receiver with a webhook secret", () => {
   });
 
   test.each([
+    ["without a time", () => signed([webhookSecret], { headers: { "webhook-timestamp": "" } })],
     ["not signed", () => post({ headers: { authorization: "" } })],
     ["signed with another secret", () => signed([secretOf()])],
     ["changed", () => signed([webhookSecret], { body: JSON.stringify(deliveryOf()) })],
@@ -261,6 +255,101 @@ describe("a receiver with a webhook secret", () => {
     expect((await createReceiver({ webhookSecret, onDelivery: () => {} })(copies[2])).status).toBe(401);
   });
 
+  const forged = (body: string | ReadableStream, more: Record<string, string> = {}) =>
+    post({
+      headers: {
+        "webhook-id": crypto.randomUUID(),
+        "webhook-timestamp": String(now / 1_000),
+        "webhook-signature": `v1,${"A".repeat(43)}=`,
+        ...more,
+      },
+      body,
+    });
+
+  test.each([
+    ["without an id", { "webhook-id": "" }, 401],
+    ["without a signature", { "webhook-signature": "v1,AAAA" }, 401],
+    ["of a time that is none", { "webhook-timestamp": "1e9" }, 401],
+    ["that is stale", { "webhook-timestamp": String(now / 1_000 - 301) }, 401],
+    ["that is packed", { "content-encoding": "gzip" }, 415],
+  ])("a receiver does not read a delivery %s", async (_, headers, status) => {
+    let isRead = false;
+    const pull = () => {
+      isRead = true;
+    };
+    const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+    expect((await signedReceiver()(forged(body, headers))).status).toBe(status);
+    expect(isRead).toBe(false);
+  });
+
+  test("a receiver makes no text of a body before its signature holds", async () => {
+    const decode = vi.spyOn(TextDecoder.prototype, "decode");
+    expect((await signedReceiver()(forged("{}"))).status).toBe(401);
+    expect(decode).not.toHaveBeenCalled();
+    expect((await signedReceiver()(signed([webhookSecret]))).status).toBe(204);
+    expect(decode).toHaveBeenCalled();
+  });
+
+  test("a receiver of 1,000 bytes answers 503 to 600 more than 600 that are not verified, until these are refused", async () => {
+    const receive = createReceiver({ webhookSecret, maxBytes: 1_000, onDelivery: () => {} });
+    const begun = async () => {
+      const { readable, writable } = new TransformStream();
+      const answer = receive(forged(readable));
+      const writer = writable.getWriter();
+      await writer.write(new Uint8Array(600));
+      await setImmediate();
+      return { answer, writer };
+    };
+    const statusOfNext = async () => (await receive(forged("x".repeat(600)))).status;
+
+    const ending = new AbortController();
+    vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(ending.signal);
+    const slow = await begun();
+    expect(AbortSignal.timeout).toHaveBeenCalledWith(300_000);
+    expect(await statusOfNext()).toBe(503);
+    ending.abort();
+    await expect(slow.answer).rejects.toThrow("aborted");
+    expect(await statusOfNext()).toBe(401);
+
+    const refused = await begun();
+    expect(await statusOfNext()).toBe(503);
+    await refused.writer.close();
+    expect((await refused.answer).status).toBe(401);
+    expect(await statusOfNext()).toBe(401);
+  });
+
+  test("a receiver accepts exactly the signatures that standardwebhooks accepts", async () => {
+    const delivery = deliveryOf();
+    const { operationId } = delivery;
+    const body = JSON.stringify(delivery);
+    const oracle = new Webhook(webhookSecret);
+    const part = fc.record({
+      version: fc.constantFrom("v1", "v1", "v1a", "v2", ""),
+      secret: fc.constantFrom(webhookSecret, webhookSecret, secretOf()),
+      seconds: fc.constantFrom(0, 0, -300, 300, -301, 301, 1),
+      more: fc.constantFrom("", "", "=", " ", "v1"),
+    });
+    const seen = { 204: 0, 401: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 2 }), async (parts) => {
+        const texts = parts.map(({ version, secret, seconds, more }) => {
+          const signature = new Webhook(secret).sign(operationId, new Date(now + seconds * 1_000), body);
+          return `${version},${signature.split(",")[1]}${more}`;
+        });
+        const headers = {
+          "webhook-id": operationId,
+          "webhook-timestamp": String(now / 1_000 + (parts[0]?.seconds ?? 0)),
+          "webhook-signature": texts.join(" "),
+        };
+        const expected = accepts(oracle, body, headers) ? 204 : 401;
+        seen[expected]++;
+        expect((await signedReceiver()(post({ headers, body }))).status).toBe(expected);
+      }),
+      { numRuns: 300 },
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
+  });
+
   test("a receiver requires the access token, too, if it is given both", async () => {
     const receive = receiver({ webhookSecret });
     expect((await receive(signed([webhookSecret]))).status).toBe(401);
@@ -275,8 +364,18 @@ describe("a receiver with a webhook secret", () => {
       expect(() => receiver({ accessToken: empty })).toThrow("accessToken must not be empty");
     }
     expect(() => createReceiver({ onDelivery })).toThrow("accessToken or webhookSecret must be given");
+    expect(() => receiver({ webhookSecret: "whsec_?" })).toThrow("webhookSecret must be whsec_ and base64");
   });
 });
+
+function accepts(oracle: Webhook, body: string, headers: Record<string, string>): boolean {
+  try {
+    oracle.verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function set(target: object, path: readonly (string | number)[], value: unknown): void {
   const [last = "", ...before] = [...path].reverse();
@@ -303,6 +402,30 @@ describe("nodeListener", () => {
     expect(handedOver).toEqual([delivery]);
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(url, { method, body: "{}" })).status).toBe(401);
+  });
+
+  test("a Node.js server with a receiver holds nothing of a body that it refuses, and answers while it comes", async () => {
+    const receive = receiver({ maxBytes: 1_000_000 });
+    let didRead: boolean | undefined;
+    let message: IncomingMessage;
+    const listener = nodeListener(async (request) => {
+      const answer = await receive(request);
+      await setImmediate();
+      didRead = message.readableDidRead;
+      return answer;
+    });
+    const server = createServer((request, reply) => {
+      message = request;
+      return listener(request, reply);
+    });
+    const { url, close } = await listen(server, 0);
+    onTestFinished(close);
+    const { method, headers } = post();
+    const body = new Uint8Array(4_000_000);
+
+    expect((await fetch(url, { method, headers, body })).status).toBe(413);
+    expect((await fetch(url, { method, body })).status).toBe(401);
+    expect(didRead).toBe(false);
   });
 
   test("a Node.js server with a receiver answers nothing to a truncated body, and hands nothing over", async () => {

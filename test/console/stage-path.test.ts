@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { handler as publish } from "../../functions/console/publish.ts";
 import { configuration } from "../../infra/variables.ts";
-import { setting } from "../../shared/environment.ts";
+import { localLogStream, setting } from "../../shared/environment.ts";
 import { readEventFile } from "../../tools/event-files.ts";
 import { captureOutput } from "../support/pipeline.ts";
 import { sharedPages } from "../support/service.ts";
@@ -30,6 +30,22 @@ test.each(["page", "reference"])(
     const { body } = await answerTo(`events/console/publish.200-${name}.json`);
 
     expect(body).toContain('<base href="/live/">');
+  },
+);
+
+test.each([
+  ["a deployed stage", "2026/11/28/[12]0a1b", undefined, "max-age=31536000"],
+  ["npm start", localLogStream, undefined, undefined],
+  ["sam local", "$LATEST", "true", undefined],
+])(
+  "GET of the console's page of %s, in the log stream %s, tells browsers to keep to https only if it is deployed",
+  async (_, stream, sam, kept) => {
+    vi.stubEnv("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001");
+    vi.stubEnv("AWS_LAMBDA_LOG_STREAM_NAME", stream);
+    vi.stubEnv("AWS_SAM_LOCAL", sam);
+    const { headers } = await answerTo("events/console/publish.200-page.json");
+
+    expect(headers["strict-transport-security"]).toBe(kept);
   },
 );
 

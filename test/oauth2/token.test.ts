@@ -275,6 +275,21 @@ describe("an attack with an assertion", () => {
     expect(await withAssertion(ofBank)).toMatchObject({ status: 200 });
   });
 
+  test.each([
+    ["aud", ["a", "b"], "one text, not several"],
+    ["jti", undefined, "text of 1 to 256 characters"],
+    ["exp", "1790000000", "a number of seconds"],
+  ])(
+    "POST /oauth2/token says that the %s of an assertion must not be %j, alike of a known client and an unknown one",
+    async (claim, value, form) => {
+      for (const iss of ["shop", "nobody"])
+        expect(await asShop({ iss, [claim]: value })).toMatchObject({
+          status: 401,
+          body: { error_description: `The ${claim} of the assertion must be ${form}.` },
+        });
+    },
+  );
+
   const own = ellipticKey("own");
   const publicPem = createPublicKey(shopKey.privateKey).export({ format: "pem", type: "spki" });
   const byShop = (changed: Readonly<Record<string, unknown>>) => () => signed(shopKey, ofShop(changed));

@@ -63,16 +63,18 @@ export async function acceptJob(
 /**
  * Joins the job of an earlier, identical request with the same idempotency key. From then on that job cannot be
  * withdrawn.
+ * @param repeated with each of the hashes that the earlier request may have.
  * @returns `false` if there is none: it was never stored, was withdrawn, is forgotten, or belongs to another request.
  */
 export async function joinJob(
-  { operationId, requestHash, requestedAt }: Pick<Job, "operationId" | "requestHash" | "requestedAt">,
+  repeated: Pick<Job, "operationId" | "requestedAt"> & { readonly requestHashes: readonly string[] },
   jobs: Pick<Ports["jobs"], "read" | "promise">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const found = await jobs.read(operationId, signal);
-  if (found === undefined || found.state === "withdrawn" || isForgotten(found, requestedAt)) return false;
-  if (found.requestHash !== requestHash) return false;
+  const found = await jobs.read(repeated.operationId, signal);
+  if (found === undefined || found.state === "withdrawn" || isForgotten(found, repeated.requestedAt))
+    return false;
+  if (!repeated.requestHashes.includes(found.requestHash)) return false;
   return found.state !== "pending" || (await jobs.promise(found, signal));
 }
 

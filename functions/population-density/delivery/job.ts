@@ -45,7 +45,7 @@ export const job = z.object({
   reason: z.optional(z.string()),
   /** Hash of the caller. */
   caller: z.string(),
-  /** Hash of the whole request, which tells it from another request with the same idempotency key. */
+  /** Keyed hash of the whole request, which tells it from another one with the same idempotency key; empty without one. */
   requestHash: z.string(),
   /** The validated request as JSON, because DynamoDB's numbers cannot be as close to 0 as coordinates. */
   request: z.pipe(

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { instantOf } from "../../../shared/calendar.ts";
 import { hashed } from "../../../shared/hash.ts";
 import type { SinkCredential } from "../../../shared/sink-schemas.ts";
@@ -22,16 +22,26 @@ export interface NewJobRequest {
   readonly now: Date;
 }
 
+/** The whole parsed request or, for a redelivery, its sink and credential. */
+type ComparedRequest = Request | Pick<Request, "sink" | "sinkCredential">;
+
 /**
- * A hash by which requests with the same idempotency key are compared: of the whole parsed request or, for a
- * redelivery, of the operation, the sink and its credential.
+ * A hash by which requests with the same idempotency key are compared. It is keyed by that, which is not stored: the
+ * sink and its token cannot be guessed by it.
+ * @param redelivers the operation whose answer is to be delivered again, if it is.
  */
-export function requestHashOf(
-  request: Request | Pick<Request, "sink" | "sinkCredential">,
-  redelivers?: string,
-): string {
+export function requestHashOf(request: ComparedRequest, idempotencyKey: string, redelivers?: string): string {
+  return createHmac("sha256", idempotencyKey).update(comparedText(request, redelivers)).digest("base64url");
+}
+
+/** The hash without a key that version 0.2.0 stored: of no use when all of its jobs are forgotten, after a day. */
+export function unkeyedRequestHashOf(request: ComparedRequest, redelivers?: string): string {
+  return hashed(comparedText(request, redelivers));
+}
+
+function comparedText(request: ComparedRequest, redelivers: string | undefined): string {
   const { sink, sinkCredential } = request;
-  return hashed(JSON.stringify(redelivers === undefined ? request : { sink, sinkCredential, redelivers }));
+  return JSON.stringify(redelivers === undefined ? request : { sink, sinkCredential, redelivers });
 }
 
 /** When the token of a credential ceases to be sent, in epoch milliseconds; undefined without a token or its time. */
@@ -59,7 +69,8 @@ export function newJob({
     operationId: idempotencyKey === undefined ? crypto.randomUUID() : operationIdOf(client, idempotencyKey),
     state: "pending",
     caller: hashed(client),
-    requestHash: requestHashOf(request, redelivered?.operationId),
+    requestHash:
+      idempotencyKey === undefined ? "" : requestHashOf(request, idempotencyKey, redelivered?.operationId),
     request: { area, startTime, endTime, precision },
     requestedAt: now.getTime(),
     ...(redelivered === undefined ? {} : { asOf: answerTime(redelivered).getTime() }),

@@ -11,6 +11,7 @@ import {
   operationIdOf,
   requestHashOf,
   tokenExpiryOf,
+  unkeyedRequestHashOf,
 } from "../delivery/new-job.ts";
 import { isTokenExpired } from "../delivery/rules.ts";
 import { send, sharedPorts } from "../delivery/service-ports.ts";
@@ -30,9 +31,12 @@ export async function earlierOperation(
 ): Promise<string | undefined> {
   if (idempotencyKey === undefined) return undefined;
   const operationId = operationIdOf(client, idempotencyKey);
-  const requestHash = requestHashOf(request, redelivers);
+  const requestHashes = [
+    requestHashOf(request, idempotencyKey, redelivers),
+    unkeyedRequestHashOf(request, redelivers),
+  ];
   try {
-    const repeated = { operationId, requestHash, requestedAt: now.getTime() };
+    const repeated = { operationId, requestHashes, requestedAt: now.getTime() };
     return (await joinJob(repeated, jobStore, signal)) ? operationId : undefined;
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

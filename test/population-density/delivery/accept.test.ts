@@ -4,6 +4,8 @@ import type * as Accept from "../../../functions/population-density/delivery/acc
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
 import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
+import type * as AcceptOperation from "../../../functions/population-density/operations/accept-operation.ts";
+import { hashed } from "../../../shared/hash.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
@@ -11,11 +13,12 @@ import { useHarness } from "../../support/use-harness.ts";
 import { deliveryPorts, sweepAt } from "../../support/worker.ts";
 
 const { harness, output } = useHarness();
-let modules: typeof Accept & typeof JobStore;
+let modules: typeof Accept & typeof JobStore & typeof AcceptOperation;
 beforeAll(async () => {
   modules = {
     ...(await import("../../../functions/population-density/delivery/accept.ts")),
     ...(await import("../../../functions/population-density/delivery/job-store.ts")),
+    ...(await import("../../../functions/population-density/operations/accept-operation.ts")),
   };
 });
 afterEach(() => harness().purge("density-jobs"));
@@ -129,6 +132,28 @@ describe("a request that is sent again with its idempotency key", () => {
     expect(newJob({ ...order, client: "other" }).operationId).not.toBe(job.operationId);
     expect(newJob({ ...order, idempotencyKey: "key-2" }).operationId).not.toBe(job.operationId);
     expect(job.operationId).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  });
+
+  test("a job has a hash of its request only with an idempotency key, and by that alone", () => {
+    const order = someOrder({ idempotencyKey });
+    const hashes = [
+      order,
+      { ...order, idempotencyKey: "key-2" },
+      { ...order, idempotencyKey: undefined },
+    ].map((each) => newJob(each).requestHash);
+    expect(new Set([...hashes, hashed(JSON.stringify(order.request))]).size).toBe(4);
+    expect(hashes[2]).toBe("");
+  });
+
+  test("a request joins the job that version 0.2.0 stored for the same, with a hash without a key, and no other", async () => {
+    const order = someOrder({ idempotencyKey });
+    const job = { ...newJob(order), requestHash: hashed(JSON.stringify(order.request)) };
+    const signal = AbortSignal.timeout(5_000);
+    await modules.jobStore.store(job, undefined, signal);
+    const earlier = (request: Order["request"]) =>
+      modules.earlierOperation(order, request, undefined, signal);
+    expect(await earlier({ ...order.request, precision: 6 })).toBeUndefined();
+    expect(await earlier(order.request)).toBe(job.operationId);
   });
 
   test("a request with a key that was used a day ago joins the pending job, and is accepted as a new one once that has ended", async () => {

@@ -9,6 +9,7 @@ import {
   countWork,
   type RateLimitResult,
   refusalWithoutCount,
+  uncountWork,
 } from "../../../shared/quota/quota.ts";
 import { quotas } from "../../../shared/quota/table.ts";
 import { tableVariable, withSchema } from "../../../shared/table.ts";
@@ -133,14 +134,32 @@ test("the quota counts a caller whose used-up minute has got a higher rate", asy
   expect((await count(client, noon)).code).toBe("TOO_MANY_REQUESTS");
 });
 
-test("the quota asks again for a day that is used up, as work is refunded", async () => {
-  limits({ quota: 1 });
+test("the quota refuses a caller whose day was found used up without a call for five seconds, and then asks again, as work is refunded", async () => {
+  limits({ quota: 4 });
   const client = anyone();
-  await countMany(client, 3, () => noon);
+  const first = await count(client, noon);
+  await countWork(client, 3, first.allowance, new Date(noon), signal);
+  const refused = await count(client, noon);
+  expect(refused.code).toBe("QUOTA_EXCEEDED");
+  await uncountWork(client, 3, new Date(noon), signal);
 
   withoutTable();
+  expect((await count(client, noon + 4_999)).code).toBe(refused.code);
+  await expect(count(anyone(), noon)).rejects.toThrow();
+  useTables();
+  expect((await count(client, noon + 5_000)).code).toBeUndefined();
+});
 
-  await expect(count(client, noon)).rejects.toThrow();
+test("the quota counts a request after work that was refused, and one of the day after a used-up one", async () => {
+  limits({ quota: 2 });
+  const client = anyone();
+  const { allowance } = await count(client, noon);
+  expect(await countWork(client, 9, allowance, new Date(noon), signal)).toMatchObject({
+    code: "QUOTA_EXCEEDED",
+  });
+  expect((await count(client, noon)).code).toBeUndefined();
+  expect((await count(client, midnight + day - 1)).code).toBe("QUOTA_EXCEEDED");
+  expect((await count(client, midnight + day)).code).toBeUndefined();
 });
 
 test("the quota keeps a caller's counters until the day is over and lets them expire soon after", async () => {
