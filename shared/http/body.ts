@@ -1,8 +1,8 @@
 import { ApiError } from "../errors.ts";
+import { isNestedTooDeep, nestedTooDeep } from "../nesting.ts";
 import { invalidJsonAt } from "./json-position.ts";
 
 const maximumBytes = 64 * 1024;
-const maximumDepth = 32;
 
 /**
  * Reads a request's body as a JSON object.
@@ -17,8 +17,7 @@ export function parseJsonObject(body: string | null, isBase64Encoded: boolean): 
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refused("The body is not a JSON object.");
   }
-  if (isDeeperThan(maximumDepth, value))
-    throw refused(`The body is nested deeper than ${maximumDepth} levels.`);
+  if (isNestedTooDeep(value)) throw refused(`The body ${nestedTooDeep}.`);
   return value as Record<string, unknown>;
 }
 
@@ -61,18 +60,6 @@ function decode(bytes: Buffer): string {
     if (error instanceof TypeError) throw refused("The body is not UTF-8.");
     throw error;
   }
-}
-
-/** Walks level by level, because recursion could overflow the stack. */
-function isDeeperThan(maxDepth: number, value: object): boolean {
-  let level: object[] = [value];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > maxDepth) return true;
-    level = level
-      .flatMap((container) => Object.values(container))
-      .filter((member): member is object => typeof member === "object" && member !== null);
-  }
-  return false;
 }
 
 function refused(message: string): ApiError {

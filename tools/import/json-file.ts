@@ -5,6 +5,7 @@ import { invalidJsonAt } from "../../shared/http/json-position.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { problemsNamed } from "../../shared/import/problems.ts";
 import { unreadable } from "../../shared/import/unreadable.ts";
+import { isNestedTooDeep, nestedTooDeep } from "../../shared/nesting.ts";
 import { problemText, unknownMember } from "./schema-problems.ts";
 
 async function readJson(path: string): Promise<unknown> {
@@ -12,7 +13,9 @@ async function readJson(path: string): Promise<unknown> {
   let text = "";
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
-    return JSON.parse(text);
+    const content: unknown = JSON.parse(text);
+    if (isNestedTooDeep(content)) throw refusal(file, nestedTooDeep);
+    return content;
   } catch (error) {
     if (error instanceof SyntaxError) {
       if (extname(path) === ".csv") throw refusal(file, "is CSV, and JSON is expected");
