@@ -8,6 +8,9 @@ const minutes = String.raw`(?:(${number})\s*['′’]\s*(?:(${number})\s*(?:["�
 const angle = String.raw`([-+−])?\s*(${number})\s*°?\s*${minutes}`;
 const both = (one: string) => new RegExp(String.raw`^${one}\s*[,;/\s]\s*${one}$`, "i");
 
+/** The expressions below take more time than the length of a text: no place is written with more characters. */
+const longestPlace = 100;
+
 const withoutLetters = both(angle);
 const withLettersBefore = both(String.raw`([NSEW])\s*${angle}`);
 const withLettersAfter = both(`${angle}([NSEW])`);
@@ -39,7 +42,9 @@ interface Angle {
   readonly degrees: number;
 }
 
-function anglesOf(text: string): readonly Angle[] | undefined {
+function anglesOf(given: string): readonly Angle[] | undefined {
+  const text = given.replace(/\s+/g, " ");
+  if (text.length > longestPlace) return undefined;
   const [, ...before] = withLettersBefore.exec(text) ?? [];
   const [, ...after] = withLettersAfter.exec(text) ?? [];
   const [, ...plain] = withoutLetters.exec(text) ?? [];

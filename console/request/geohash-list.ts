@@ -41,9 +41,10 @@ const geohash = /^[0-9b-hjkmnp-z]+$/i;
  */
 export function parseGeohashes(text: string, isNamed = false): GeohashList | undefined {
   const words = [...new Set(text.split(/[\s,;|"'[\]]+/).filter((word) => word !== ""))];
-  const good = words.filter((word) => geohash.test(word) && word.length <= longestWord);
+  const isGood = (word: string) => word.length <= longestWord && geohash.test(word);
+  const good = words.filter(isGood);
   if (!isNamed && !isList(words, good)) return undefined;
-  const bad = words.filter((word) => !good.includes(word));
+  const bad = words.filter((word) => !isGood(word));
   const long = good.filter((word) => word.length > maxLength);
   const cells = ofOneLength(new Set(good.map((word) => word.toLowerCase().slice(0, maxLength))));
   return {

@@ -1,5 +1,6 @@
 /** What kind of text people paste or drop, and the values in it. */
 
+import { isNestedTooDeep, nestedTooDeep } from "../../shared/nesting.ts";
 import { counted } from "../numbers.ts";
 import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
 import { parsePlace, squareAround } from "./coordinates.ts";
@@ -38,7 +39,7 @@ export function parseText(text: string): GivenText {
 function boxOrPlace(text: string): GivenText | undefined {
   const numbers = text
     .split(/[\s,;]+/)
-    .map((word) => (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]\d+)?$/i.test(word) ? Number(word) : Number.NaN));
+    .map((word) => (/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]\d+)?$/i.test(word) ? Number(word) : Number.NaN));
   const isBox = numbers.length === 4 && numbers.every(Number.isFinite);
   const [west = 0, south = 0, east = 0, north = 0] = numbers;
   const hasCommas = /^[-+]?\d+,\d+(?:\s*;\s*|,?\s+)[-+]?\d+,\d+$/.test(text);
@@ -85,10 +86,10 @@ function jsonOf(text: string): GivenText | undefined {
   const areLines =
     values.filter((value) => value !== undefined && typeof value === "object").length > values.length / 2;
   const at = areLines ? `Line ${wrong + 1}` : "This";
-  const comma = /,\s*[}\]]/.exec(
-    text.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => quoted.replace(/[,}\]]/g, "_")),
-  );
-  const lines = comma === null ? [] : text.slice(0, comma.index).split("\n");
+  // A text that does not end is taken to the end, so that nothing is read twice.
+  const tokens = [...text.matchAll(/"(?:[^"\\]|\\.)*"?|,\s*[}\]]/gs)];
+  const comma = tokens.find(([token]) => token.startsWith(","));
+  const lines = comma === undefined ? [] : text.slice(0, comma.index).split("\n");
   throw new Error(
     lines.length > 0 && !areLines
       ? `This is not JSON: in line ${lines.length} there is a comma before the end of a list or an object.`
@@ -116,7 +117,9 @@ function isPosition(value: unknown): value is readonly [number, number] {
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isNestedTooDeep(value)) throw new Error(`This ${nestedTooDeep}.`);
+    return value;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -46,7 +46,7 @@ function recordsOf(text: string, separator: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
   const field = new RegExp(
-    String.raw`(?:"((?:[^"]|"")*)"|([^\r\n${separator}]*))(${separator === "|" ? "\\|" : separator}|\r?\n|\r|$)`,
+    String.raw`(?:"([^"]*(?:""[^"]*)*)"|([^\r\n${separator}]*))(${separator === "|" ? "\\|" : separator}|\r?\n|\r|$)`,
     "y",
   );
   for (let match = field.exec(text); match !== null; match = field.exec(text)) {

@@ -1,3 +1,4 @@
+import { mostLevels, nestedTooDeep } from "../../shared/nesting.ts";
 import { notWgs84 } from "./area.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -19,7 +20,7 @@ function typeOf(word = ""): string | undefined {
  * Parses WKT, such as `POLYGON ((4.8 45.7, 4.9 45.7, 4.9 45.8, 4.8 45.7))`: one geometry or several, with or without
  * `SRID=4326;` before each.
  * @returns the geometries as GeoJSON, with measures after the heights of positions; undefined for what is no WKT.
- * @throws {Error} for another system of coordinates.
+ * @throws {Error} for another system of coordinates, and for brackets that are nested too deep.
  */
 export function parseWkt(text: string): readonly object[] | undefined {
   // `POLYGON M` has measures where others have heights: its positions get the height `undefined`.
@@ -33,12 +34,13 @@ export function parseWkt(text: string): readonly object[] | undefined {
   };
 
   /** A list in brackets; undefined if there is none. */
-  const list = (): unknown[] | undefined => {
+  const list = (level: number): unknown[] | undefined => {
+    if (level > mostLevels) throw new Error(`This ${nestedTooDeep}.`);
     if (take("EMPTY")) return [];
     if (!take("(")) return undefined;
     const items: unknown[] = [];
     do {
-      const item = typeOf(tokens[at]) === undefined ? (list() ?? position()) : geometry();
+      const item = typeOf(tokens[at]) === undefined ? (list(level + 1) ?? position()) : geometry(level + 1);
       if (item === undefined) return undefined;
       items.push(item);
     } while (take(","));
@@ -56,12 +58,12 @@ export function parseWkt(text: string): readonly object[] | undefined {
     if (numbers.length < 2) return undefined;
     return hasOnlyMeasures ? [...numbers.slice(0, 2), undefined, ...numbers.slice(2)] : numbers;
   };
-  const geometry = (): object | undefined => {
+  const geometry = (level: number): object | undefined => {
     const type = typeOf(tokens[at]);
     const isFollowed = ["Z", "M", "ZM"].includes(tokens[at + 1] ?? "");
     hasOnlyMeasures = isFollowed ? tokens[at + 1] === "M" : /[^Z]M$/.test(tokens[at] ?? "");
     at += isFollowed ? 2 : 1;
-    const items = type === undefined ? undefined : list();
+    const items = type === undefined ? undefined : list(level);
     if (items === undefined) return undefined;
     return type === "GeometryCollection" ? { type, geometries: items } : { type, coordinates: items };
   };
@@ -73,7 +75,7 @@ export function parseWkt(text: string): readonly object[] | undefined {
     if (srid !== undefined && srid !== "4326") {
       throw new Error(notWgs84(`SRID ${srid}`));
     }
-    const read = geometry();
+    const read = geometry(1);
     if (read === undefined) return undefined;
     geometries.push(read);
     take(";");

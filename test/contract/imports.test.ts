@@ -92,7 +92,7 @@ test.each(["functions/population-density", "tools/local"])(
 const isServedDocument = ({ from, to }: Import) =>
   from === "functions/openapi/document.ts" && to === "docs/openapi.json";
 const isShownToo = (to: string) =>
-  /^(?:functions\/population-density\/(?:cover\/|query\/(?:intervals|price|size)\.ts$|summary\/ground-risk\.ts$)|shared\/(?:sandbox\/sinks|geo-parquet)\.ts$)/.test(
+  /^(?:functions\/population-density\/(?:cover\/|query\/(?:intervals|price|size)\.ts$|summary\/ground-risk\.ts$)|shared\/(?:sandbox\/sinks|geo-parquet|nesting)\.ts$)/.test(
     to,
   );
 const isDeclaration = (to: string) =>
@@ -145,7 +145,7 @@ const rules: readonly (readonly [string, (file: string) => boolean, (found: Impo
     ({ to, toFile }) => toFile && !isIn("infra", "shared")(to) && to !== "functions/areas.ts",
   ],
   [
-    "console/ imports only itself, the geometry of cells, the price of a query, classes of ground risk, GeoParquet and the sandbox's sinks",
+    "console/ imports only itself, the geometry of cells, the price of a query, classes of ground risk, GeoParquet, the sandbox's sinks and how deep JSON is nested",
     isIn("console"),
     ({ to, toFile }) => (toFile ? !isIn("console")(to) && !isShownToo(to) : isBuiltin(to)),
   ],

@@ -23,6 +23,10 @@ export interface GeoTiffTags {
   readonly metadata?: string;
   /** PhotometricInterpretation. */
   readonly photometric?: number;
+  /** Instead of that of the pixels. */
+  readonly height?: number;
+  /** The code of a compression, and the pixels in it. */
+  readonly compressed?: { readonly code: number; readonly strip: Uint8Array };
 }
 
 /** GeoKeys: a geographic model, degrees of WGS 84. */
@@ -47,16 +51,18 @@ export function geoTiff(pixels: Pixels, tags: GeoTiffTags): Uint8Array<ArrayBuff
   const format =
     pixels instanceof Float32Array || pixels instanceof Float64Array ? 3 : isSigned(pixels) ? 2 : 1;
   const directory = Object.entries(keys).flatMap(([code, value]) => [Number(code), 0, 1, value]);
+  const { height = pixels.length / width, compressed } = tags;
+  const strip = compressed?.strip ?? new Uint8Array(pixels.buffer, pixels.byteOffset, pixels.byteLength);
   const entries = [
     long(256, width),
-    long(257, pixels.length / width),
+    long(257, height),
     short(258, 8 * pixels.BYTES_PER_ELEMENT),
-    short(259, 1),
+    short(259, compressed?.code ?? 1),
     short(262, tags.photometric ?? 1),
     long(273, headerBytes),
     short(277, 1),
-    long(278, pixels.length / width),
-    long(279, pixels.byteLength),
+    long(278, height),
+    long(279, strip.byteLength),
     short(339, format),
     ...doubles(33_550, pixelScale),
     ...doubles(33_922, tiePoints),
@@ -65,7 +71,7 @@ export function geoTiff(pixels: Pixels, tags: GeoTiffTags): Uint8Array<ArrayBuff
     ...ascii(42_112, metadata),
     ...ascii(42_113, noData),
   ];
-  return written(entries, new Uint8Array(pixels.buffer, pixels.byteOffset, pixels.byteLength));
+  return written(entries, strip);
 }
 
 interface Entry {

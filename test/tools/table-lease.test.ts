@@ -20,7 +20,8 @@ beforeAll(async () => {
 let day = Date.parse("2026-11-01");
 const nextDay = () => (day += 86_400_000);
 
-test("a second import is refused while a batch runs that began just before a renewal", async () => {
+test("a second import says once that it waits, and until when, and is refused while a batch runs that began just before a renewal", async () => {
+  const said = vi.spyOn(console, "error").mockReturnValue();
   let now = nextDay();
   const lease = await TableLease.of(profiles, () => now);
   now += 29_999;
@@ -29,6 +30,7 @@ test("a second import is refused while a batch runs that began just before a ren
   const times = [now, now, now, now, Number.POSITIVE_INFINITY];
   const other = TableLease.of(profiles, () => times.shift() ?? Number.POSITIVE_INFINITY);
   await expect(other).rejects.toThrow("another command is changing profiles");
+  expect(said.mock.calls).toEqual([[expect.stringMatching(/^profiles: waiting for .* until 00:03:00 UTC$/)]]);
   await lease.renew();
   await lease.release();
 });

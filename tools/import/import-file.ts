@@ -5,6 +5,7 @@ import { NotConnected } from "../../shared/aws/connection-problem.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";
+import { isNestedTooDeep, nestedTooDeep } from "../../shared/nesting.ts";
 import type { Table } from "../../shared/table.ts";
 import { Identities } from "./identities.ts";
 import { type Placed, RecordFile } from "./record-file.ts";
@@ -157,6 +158,10 @@ async function* validRecords<Schema extends z.ZodType>(
       const before = problems.count;
       const refuse = (path: readonly PropertyKey[], message: string) =>
         problems.add(0, message, position + 1, fieldOf(path));
+      if (isNestedTooDeep(content)) {
+        refuse([], nestedTooDeep);
+        return [];
+      }
       const parsed = schema.safeParse(content);
       if (!parsed.success) {
         for (const issue of firstOfEach(parsed.error.issues)) refuse(issue.path, problemText(issue, content));

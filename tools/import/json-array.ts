@@ -7,6 +7,9 @@ export class NotArray extends Error {}
 
 const bytesAtOnce = 262_144;
 const notJson = "is not JSON";
+
+/** No item of a table has as many bytes as these chunks. */
+const chunksOfElement = 4;
 const [quote, backslash, comma] = Buffer.from('"\\,');
 const [openingBracket, closingBracket, openingBrace, closingBrace] = Buffer.from("[]{}");
 const whitespace = new Set(Buffer.from(" \t\r\n"));
@@ -63,6 +66,11 @@ class ArraySplitter {
       const isEmptyArray = this.#place === "after" && this.#elements === 0 && isBlank(element);
       if (!isEmptyArray) elements.push(element);
       this.#elements++;
+    }
+    if (this.#begun.length > chunksOfElement) {
+      throw new NotArray(
+        `record ${this.#elements + 1}: is longer than ${chunksOfElement * bytesAtOnce} bytes`,
+      );
     }
     if (this.#place === "within") this.#begun.push(bytes.subarray(start));
     else if (this.#place === "after" && !isBlank(bytes.subarray(start))) throw new NotArray(notJson);

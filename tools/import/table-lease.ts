@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { deleteItem, putItem } from "../../shared/aws/database.ts";
+import * as z from "zod";
+import { deleteItem, getItem, putItem } from "../../shared/aws/database.ts";
 import { patienceMilliseconds } from "../../shared/aws/patient-calls.ts";
 import { ImportError } from "../../shared/import/import-error.ts";
-import type { Table } from "../../shared/table.ts";
+import { type Table, withSchema } from "../../shared/table.ts";
 
 /** How long a lease lasts unless it is renewed: longer than a batch may take. */
 const leaseMilliseconds = patienceMilliseconds + 60_000;
@@ -31,14 +32,18 @@ export class TableLease {
   }
 
   /**
-   * Waits until no other import has the table.
+   * Waits until no other import has the table, and says so once.
    * @throws {ImportError} after four minutes.
    */
   static async of(table: Table, clock = Date.now): Promise<TableLease> {
     const lease = new TableLease(table, clock);
+    let isTold = false;
     const free = "attribute_not_exists(writer) OR writer = :writer OR writerUntil < :now";
     for (const deadline = clock() + waitingMilliseconds; clock() < deadline; ) {
       if (await lease.#take(free, { ":now": clock() })) return lease;
+      const until: number = isTold ? 0 : await lease.#heldUntil();
+      if (until > 0) tellWait(table.name, until);
+      isTold ||= until > 0;
       await wait(pauseMilliseconds);
     }
     throw new ImportError([`another command is changing ${table.name}: repeat this one when it has ended`]);
@@ -73,6 +78,12 @@ export class TableLease {
     }
   }
 
+  /** Until when another one has the lease: 0 for one that it has just given back. */
+  async #heldUntil(): Promise<number> {
+    const leases = withSchema(this.#table, z.object({ writerUntil: z.number() }));
+    return (await getItem(leases, this.#key(), AbortSignal.timeout(patienceMilliseconds)))?.writerUntil ?? 0;
+  }
+
   async #take(condition: string, values: Readonly<Record<string, number>> = {}): Promise<boolean> {
     const now = this.#clock();
     const mayBeTaken = { condition, values: { ...values, ":writer": this.#writer } };
@@ -87,6 +98,14 @@ export class TableLease {
     const { partitionKey, sortKey } = this.#table;
     return { [partitionKey]: leaseKey, ...(sortKey === undefined ? {} : { [sortKey]: leaseKey }) };
   }
+}
+
+/** Says that a command waits, as another one has what it needs. @param until epoch milliseconds. */
+export function tellWait(what: string, until: number): void {
+  const time = new Date(until + 999).toISOString().slice(11, 19);
+  console.error(
+    `${what}: waiting for another command that is changing it; if that was killed, until ${time} UTC`,
+  );
 }
 
 const leaseKey = "import";

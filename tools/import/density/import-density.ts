@@ -53,6 +53,7 @@ import { Problems } from "../../../shared/import/problems.ts";
 import { isFileError } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { FileHash, importedFile } from "../imported-file.ts";
+import { tellWait } from "../table-lease.ts";
 import { type OnRemark, readArea } from "./area.ts";
 import { countedHoursOf, type ImportedExtent } from "./extent.ts";
 import { startParserThreads } from "./parser-threads.ts";
@@ -241,7 +242,7 @@ async function storeDays(
   const compared: ImportedDay[] = [];
   for (const { day, storage, found, judged } of days) {
     reading.tell(day.date);
-    const record = { importNumber, judged: judgedNumbers(wanted, judged) };
+    const record = { importNumber, judged: judgedNumbers(wanted, judged), onWait: tellWait };
     const stored = await storeCheckedDay(day, { ...storage, ...record }, found);
     await storeFigures(wanted, [judged]);
     total.items += stored.items;

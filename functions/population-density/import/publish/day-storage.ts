@@ -4,6 +4,7 @@ import type { CountedDay } from "../../privacy/counted.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import { observedDay, typicalDay } from "../../tiles/store.ts";
 import { type TypicalCalendar, TypicalWeek } from "../../tiles/typical-calendar.ts";
+import type { OnWait } from "../store/day-lease.ts";
 import type { JudgedNumbers } from "../store/journal-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import type { Divisions } from "./divisions.ts";
@@ -31,6 +32,8 @@ export interface DayStorage extends Anonymity {
   readonly partsBefore?: readonly ListedPart[] | undefined;
   /** The number of the import that is made again: days that were excluded later are not. */
   readonly replay?: number | undefined;
+  /** See `settledParts`. */
+  readonly onWait?: OnWait | undefined;
   /** What is published of an observed day, and what is unusual about it, for the journal. */
   readonly judged?: JudgedNumbers | undefined;
 }

@@ -97,7 +97,7 @@ async function takeSettled(
   const deadline = Date.now() + waitingMilliseconds;
   let found = checked;
   for (;;) {
-    const stored = await settledParts(key, day.date, deadline);
+    const stored = await settledParts(key, day.date, deadline, storage.onWait);
     // Another import that had the day during the check has changed its tiles since, and not its revision.
     const isAsChecked = stored?.revision === found.stored?.revision && found.stored?.writer === undefined;
     if (!isAsChecked) found = await checkedDivision(stored, day, storage);

@@ -23,6 +23,9 @@ const lookMilliseconds = leaseMilliseconds / 4;
 /** The time of day, which may be put back, and a clock that may stand still while the machine sleeps. */
 const machineClocks: readonly (() => number)[] = [Date.now, () => performance.now()];
 
+/** Is told of a wait. @param until epoch milliseconds. */
+export type OnWait = (date: string, until: number) => void;
+
 /** How long an import waits for others that store its days, and how often it looks. */
 export const waitingMilliseconds = leaseMilliseconds + 60_000;
 export const pauseMilliseconds = 200;
@@ -32,16 +35,21 @@ export const pauseMilliseconds = 200;
  * @param day `typicalDay` or `observedDay`.
  * @param date as the refusal names it.
  * @param deadline epoch milliseconds.
+ * @param onWait called once with the date if another import has the day, and until when it has it if it was killed.
  * @throws {ImportError} when another import is still storing it at the deadline.
  */
 export async function settledParts(
   day: string,
   date: string,
   deadline: number,
+  onWait?: OnWait,
 ): Promise<DayParts | undefined> {
-  for (; ; await wait(pauseMilliseconds)) {
+  for (let isTold = false; ; await wait(pauseMilliseconds)) {
     const parts = await readDayParts(day);
-    if ((parts?.writerUntil ?? 0) <= Date.now()) return parts;
+    const until = parts?.writerUntil ?? 0;
+    if (until <= Date.now()) return parts;
+    if (!isTold) onWait?.(date, until);
+    isTold = true;
     if (Date.now() < deadline) continue;
     throw new ImportError([`${date}: another import is storing it: repeat this one when it has ended`]);
   }

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { HeldDay } from "../../../../functions/population-density/import/store/day-lease.ts";
+import { expect, test, vi } from "vitest";
+import { HeldDay, settledParts } from "../../../../functions/population-density/import/store/day-lease.ts";
 import {
   releaseDay,
   takeDay,
@@ -47,4 +47,11 @@ test("a writer that has just looked at its lease writes without another look", a
   const held = await heldBy([() => 0]);
   await releaseDay(key, writer);
   await expect(held.hold()).resolves.toBeUndefined();
+});
+
+test("an import that waits for a day says once for which, and until when another one has it", async () => {
+  const [until, told] = [Date.now() + 700, vi.fn()];
+  await takeDay(key, writer, until, undefined);
+  await settledParts(key, friday, until + hour, told);
+  expect(told.mock.calls).toEqual([[friday, until]]);
 });

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { isValidCell } from "h3-js";
 import { ImportError } from "../../../../shared/import/import-error.ts";
+import { longestLine } from "../../../../shared/import/lines.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
 import { plural } from "../../../../shared/plural.ts";
@@ -70,11 +71,13 @@ async function* rowsOf(
     bom: true,
     delimiter: await separatorOf(path, file),
     info: true,
+    // Of a row whose quotes have line breaks in them.
+    max_record_size: longestLine,
     relax_column_count: true,
     relax_quotes: false,
     skip_empty_lines: true,
   });
-  const reading = pipeline(createReadStream(path), parser);
+  const reading = pipeline(bytesOf(path, file), parser);
   // Thrown by the loop, which reads what the pipeline writes.
   reading.catch(() => undefined);
   let width = 0;
@@ -125,13 +128,30 @@ async function* rowsOf(
   } catch (error) {
     if (isFileError(error)) throw new ImportError([`${file}: ${unreadable(error.code)}`]);
     if (!(error instanceof CsvError)) throw error;
-    throw new ImportError([`${file}: line ${error.lines}: ${misquoted}`]);
+    const isTooLong = error.code === "CSV_MAX_RECORD_SIZE";
+    throw new ImportError([`${file}: line ${error.lines}: ${isTooLong ? tooLong : misquoted}`]);
   }
   problems.refuse();
   if (!hasRow) throw new ImportError([`${file}: has no row`]);
   yield places;
 }
 
+/** The bytes of a file. @throws {ImportError} naming the first line that is too long. */
+async function* bytesOf(path: string, file: string): AsyncGenerator<Buffer> {
+  let [line, length, before] = [1, 0, 0];
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (const byte of bytes) {
+      if (byte === carriageReturn || (byte === newline && before !== carriageReturn)) line++;
+      length = byte === carriageReturn || byte === newline ? 0 : length + 1;
+      if (length > longestLine) throw new ImportError([`${file}: line ${line}: ${tooLong}`]);
+      before = byte;
+    }
+    yield bytes;
+  }
+}
+
+const [newline, carriageReturn] = Buffer.from("\n\r");
+const tooLong = `is longer than ${longestLine} bytes; the quotes of an earlier field may be open`;
 const misquoted =
   'must have quotes around a whole field or none, and "" for a quote inside; the quotes of an earlier line may be open';
 const decimalPoint = "must have a point before its decimals, and no comma";
@@ -147,9 +167,6 @@ const thousands = /^[1-9]\d{0,2}(?:([,.'’\s])\d{3})(?:\1\d{3})*(?:[.,]\d*)?$/;
 
 const separators = [",", ";", "\t", "|"];
 
-/** No header is longer, in bytes. */
-const maxHeader = 65_536;
-
 /** A first line that says only what separates fields, with or without that. */
 const separatorLine = /^"?sep=([,;\t|]?)"?$/i;
 
@@ -159,8 +176,8 @@ async function separatorOf(path: string, file: string): Promise<string> {
   const [firstLine = ""] = start.split(/[\r\n]/, 1);
   const [, said] = separatorLine.exec(firstLine) ?? [];
   if (said) return said;
-  const header = start.match(/^(?:"(?:[^"]|"")*"|[^"\r\n])*/)?.[0] ?? "";
-  const unquoted = header.replaceAll(/"(?:[^"]|"")*"/g, "");
+  const outside = start.split('"').filter((_, part) => part % 2 === 0);
+  const [unquoted = ""] = outside.join("").split(/[\r\n]/, 1);
   const countOf = (separator: string) => unquoted.split(separator).length - 1;
   return separators.reduce((most, other) => (countOf(other) > countOf(most) ? other : most));
 }
@@ -168,7 +185,7 @@ async function separatorOf(path: string, file: string): Promise<string> {
 async function startOf(path: string, file: string): Promise<string> {
   let start = "";
   try {
-    const bytes = createReadStream(path, { encoding: "utf8", end: maxHeader - 1 });
+    const bytes = createReadStream(path, { encoding: "utf8", end: longestLine - 1 });
     for await (const some of bytes) start += some;
   } catch (error) {
     if (isFileError(error)) throw new ImportError([`${file}: ${unreadable(error.code)}`]);
@@ -177,7 +194,7 @@ async function startOf(path: string, file: string): Promise<string> {
   return start.replace(/^[\ufeff\r\n]+/, "");
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A number in decimals; other spellings that JavaScript knows, such as 0x1F, are none. */
 function numberIn(text: string): number | undefined {

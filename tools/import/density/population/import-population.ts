@@ -31,6 +31,7 @@ import {
 } from "../../../../functions/population-density/tiles/data-set-store.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { importedFile } from "../../imported-file.ts";
+import { tellWait } from "../../table-lease.ts";
 import { cornersOf, polygonAround } from "../box.ts";
 import { configuredDensities } from "../configured.ts";
 import type { ImportedExtent } from "../extent.ts";
@@ -129,7 +130,11 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
     if (partsBefore === undefined && importNumber === undefined) {
       importNumber = await beginEntry(await optionsOf(wanted, publishing), [await importedFile(wanted.file)]);
     }
-    const { items, changed } = await storeCheckedDay(day, { ...ofDay, importNumber }, found);
+    const { items, changed } = await storeCheckedDay(
+      day,
+      { ...ofDay, importNumber, onWait: tellWait },
+      found,
+    );
     total.items += items;
     total.changed += changed;
     covered = coveredBox(day.coverage, precision, covered);

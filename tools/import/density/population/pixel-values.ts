@@ -25,6 +25,9 @@ export interface PixelValues {
   readonly description: string;
 }
 
+/** Characters of GDAL_METADATA, and bytes of an .aux.xml, that are read. */
+export const maxMetadata = 262_144;
+
 /**
  * How people are made from the numbers of the first band.
  * @throws {GridRefused} for what cannot be numbers of people.
@@ -33,6 +36,9 @@ export function pixelValuesOf(tags: BandTags): PixelValues {
   const type = typeOf(tags);
   const picture = pictures[tags.photometric ?? 0];
   if (picture !== undefined) throw new GridRefused(`has ${picture} instead of numbers of people`);
+  if ((tags.metadata?.length ?? 0) > maxMetadata) {
+    throw new GridRefused(`has metadata of more than ${maxMetadata.toLocaleString("en")} characters`);
+  }
   const [scale, offset] = [roleIn(tags.metadata, "scale") ?? 1, roleIn(tags.metadata, "offset") ?? 0];
   if (!Number.isFinite(scale) || scale === 0 || !Number.isFinite(offset)) {
     throw new GridRefused(`has a scale of ${scale} and an offset of ${offset}`);
@@ -91,13 +97,14 @@ const pictures: Readonly<Record<number, string>> = {
   8: "the colours of a picture",
 };
 
-/** The number in the metadata of the first band that GDAL writes for a role. */
+/** The number in the metadata of the first band that GDAL writes for a role: `<Item sample="0" role="scale">2</Item>`. */
 function roleIn(metadata: string | undefined, role: string): number | undefined {
-  for (const [, attributes = "", text = ""] of metadata?.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g) ?? []) {
-    const named = new Map(
-      Array.from(attributes.matchAll(/([\w:]+)\s*=\s*["']([^"']*)["']/g), ([, name, value]) => [name, value]),
-    );
-    if (named.get("sample") === "0" && named.get("role") === role) return Number(text);
+  for (const item of metadata?.split("<Item").slice(1) ?? []) {
+    const [attributes = "", text = "", end] = item.split(/[<>]/, 3);
+    const quoted = attributes.split(/["']/);
+    const valueNamed = (name: string) =>
+      quoted.find((_, at) => at % 2 === 1 && quoted[at - 1]?.replace("=", "").trim() === name);
+    if (end === "/Item" && valueNamed("sample") === "0" && valueNamed("role") === role) return Number(text);
   }
   return undefined;
 }
@@ -111,6 +118,6 @@ function numberOf(text: string): number {
   const number = Number(text);
   if (!Number.isNaN(number)) return number;
   throw new GridRefused(
-    `has a no-data tag that is no number (${JSON.stringify(text)}): gdal_edit.py -a_nodata VALUE FILE says which one it is`,
+    `has a no-data tag that is no number (${JSON.stringify(text.slice(0, 40))}): gdal_edit.py -a_nodata VALUE FILE says which one it is`,
   );
 }

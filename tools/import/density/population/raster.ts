@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { zstdDecompressSync } from "node:zlib";
-import { addDecoder, BaseDecoder, fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
+import { fromFile, type GeoTIFF, type GeoTIFFImage } from "geotiff";
 import type { Box } from "../../../../functions/population-density/cover/box.ts";
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
 import { plural } from "../../../../shared/plural.ts";
+import { compressions, maxBlockBytes } from "./blocks.ts";
+import { requireDirectories } from "./directories.ts";
 import { type Georeference, GridRefused, georeferenceOf, requireInBox, toDegrees } from "./georeference.ts";
-import { type PixelValues, pixelValuesOf } from "./pixel-values.ts";
+import { maxMetadata, type PixelValues, pixelValuesOf } from "./pixel-values.ts";
 import type { PopulatedPixels, PopulationFile } from "./places.ts";
 
 /** How a GeoTIFF is read. */
@@ -51,20 +52,6 @@ function reasonOf(error: unknown, path: string): string {
     : "cannot be read as a GeoTIFF: it is damaged, was not downloaded whole, or is another file (--kind says what it is)";
 }
 
-/** Decompresses by Node.js: the library's own decoder does not end at a damaged block, and takes all memory. */
-class ZstdDecoder extends BaseDecoder {
-  override decodeBlock(block: ArrayBufferLike): ArrayBufferLike {
-    const { buffer, byteOffset, byteLength } = zstdDecompressSync(new Uint8Array(block), {
-      maxOutputLength: maxBlockBytes,
-    });
-    return buffer.slice(byteOffset, byteOffset + byteLength);
-  }
-}
-addDecoder(50_000, async () => ZstdDecoder);
-
-/** The size of a block of which GDAL's default has a thousand. */
-const maxBlockBytes = 2 ** 28;
-
 /** A path as one word of a shell's command. */
 function inShell(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
@@ -74,6 +61,7 @@ async function* pixelsIn(path: string, reading: RasterReading): AsyncGenerator<r
   const tiff = await fromFile(path);
   try {
     await refuseSidecars(path);
+    await requireDirectories(path);
     const image = await tiff.getImage();
     await requireReadBlocks(image);
     const grid = georeferenceOf(modelTagsOf(image));
@@ -118,35 +106,38 @@ const sidecarTags = /<(NoDataValue|Scale|Offset|SRS|GeoTransform|GCPList)\b/;
 /** @throws {GridRefused} for a mask, or an .aux.xml that says more of the numbers or of their place than the file does. */
 async function refuseSidecars(path: string): Promise<void> {
   const intoOne = "gdal_translate --config GDAL_TIFF_INTERNAL_MASK YES";
-  const [, tag] = sidecarTags.exec(await textOf(`${path}.aux.xml`)) ?? [];
+  const sidecar = `${path}.aux.xml`;
+  const isLarge = existsSync(sidecar) && (await stat(sidecar)).size > maxMetadata;
+  if (isLarge)
+    throw new GridRefused(`has more than ${counted(maxMetadata)} bytes in ${basename(sidecar)}`, intoOne);
+  const [, tag] = sidecarTags.exec(existsSync(sidecar) ? await readFile(sidecar, "utf8") : "") ?? [];
   if (tag !== undefined) {
-    throw new GridRefused(`has a ${tag} in ${basename(path)}.aux.xml, which is not read`, intoOne);
+    throw new GridRefused(`has a ${tag} in ${basename(sidecar)}, which is not read`, intoOne);
   }
   if (existsSync(`${path}.msk`)) {
     throw new GridRefused(`has a mask in ${basename(path)}.msk, which is not read`, intoOne);
   }
 }
 
-/** Empty for a file that is not there. */
-async function textOf(path: string): Promise<string> {
-  return existsSync(path) ? await readFile(path, "utf8") : "";
-}
+/** No grid has more columns or rows: one of the world with pixels of an arc second has 1,296,000 columns. */
+const mostAcross = 2_000_000;
 
-/** Compressions without loss, by the codes of TIFF and of GDAL. */
-const compressions: Readonly<Record<number, string>> = {
-  1: "none",
-  5: "LZW",
-  8: "Deflate",
-  32773: "PackBits",
-  32946: "Deflate",
-  34887: "LERC",
-  50000: "ZSTD",
-};
-
-/** @throws {GridRefused} for a compression, or a predictor with a byte order, by which numbers would be misread. */
+/**
+ * @throws {GridRefused} for sizes that would take all memory, and for a compression, or a predictor with a byte order, by
+ * which numbers would be misread.
+ */
 async function requireReadBlocks(image: GeoTIFFImage): Promise<void> {
   const directory = image.getFileDirectory();
-  const rewritten = "gdal_translate -co COMPRESS=DEFLATE -co ENDIANNESS=LITTLE";
+  const rewritten = "gdal_translate -co TILED=YES -co COMPRESS=DEFLATE -co ENDIANNESS=LITTLE";
+  const size = `${counted(image.getWidth())} × ${counted(image.getHeight())} pixels`;
+  if (Math.max(image.getWidth(), image.getHeight()) > mostAcross) {
+    throw new GridRefused(`has ${size}, and is read with ${counted(mostAcross)} columns and rows at most`);
+  }
+  const blockBytes = image.getTileWidth() * image.getTileHeight() * Math.max(image.getBytesPerPixel(), 1);
+  if (blockBytes > maxBlockBytes) {
+    const most = `and is read with ${counted(maxBlockBytes)} at most`;
+    throw new GridRefused(`has blocks of ${counted(blockBytes)} bytes, ${most}`, rewritten);
+  }
   const compression = Number((await directory.loadValue("Compression")) ?? 1);
   if (compressions[compression] === undefined) {
     const names = [...new Set(Object.values(compressions))].join(", ");
@@ -196,7 +187,9 @@ async function maskOf(tiff: GeoTIFF, image: GeoTIFFImage): Promise<Veil | undefi
     const other = await tiff.getImage(index);
     const isMask = ((other.getFileDirectory().getValue("NewSubfileType") ?? 0) & subfileOfMask) !== 0;
     const isWhole = other.getWidth() === image.getWidth() && other.getHeight() === image.getHeight();
-    if (isMask && isWhole) return (window) => bandOf(other, window, 0);
+    if (!isMask || !isWhole) continue;
+    await requireReadBlocks(other);
+    return (window) => bandOf(other, window, 0);
   }
   return undefined;
 }
@@ -210,8 +203,9 @@ async function bandOf(image: GeoTIFFImage, window: number[], band: number): Prom
   return numbers;
 }
 
-/** Pixels of a band that are in memory at a time, if its blocks are not larger. */
+/** Pixels of a band that are in memory at a time, if its blocks are not larger; then, the most of a row of blocks. */
 const pixelsAtOnce = 2 ** 21;
+const mostAtOnce = 2 ** 23;
 
 async function* windowsIn(
   image: GeoTIFFImage,
@@ -226,7 +220,7 @@ async function* windowsIn(
   const found = { pixels: 0, noData: 0, nan: 0, negative: 0, hidden: 0 };
   // Each block of the file is decoded for every window that it is in.
   const blocks = Math.max(1, Math.floor(pixelsAtOnce / (across * image.getTileHeight())));
-  const height = blocks * image.getTileHeight();
+  const height = Math.min(blocks * image.getTileHeight(), Math.ceil(mostAtOnce / across));
   for (let top = rows.first - (rows.first % height); top < rows.end; top += height) {
     const [first, end] = [Math.max(top, rows.first), Math.min(top + height, rows.end)];
     const window = [columns.first, first, columns.end, end];
@@ -251,6 +245,10 @@ async function* windowsIn(
     ];
   }
   onRemark(remarkOn(found, isNoDataNobody));
+}
+
+function counted(number: number): string {
+  return number.toLocaleString("en");
 }
 
 interface Found {
@@ -294,8 +292,8 @@ function remarkOn({ pixels, noData, nan, negative, hidden }: Found, isNoDataNobo
     "a mask": hidden,
   })
     .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count.toLocaleString("en")} with ${kind}`);
-  const what = `${all.toLocaleString("en")} of ${pixels.toLocaleString("en")} pixels in the box ${plural(all, "has", "have")} no data`;
+    .map(([kind, count]) => `${counted(count)} with ${kind}`);
+  const what = `${counted(all)} of ${counted(pixels)} pixels in the box ${plural(all, "has", "have")} no data`;
   return (
     [what, ...(all === 0 ? [] : [`${kinds.join(", ")}`])].join(": ") +
     (isNoDataNobody && all > 0 ? "; nobody is taken to live there" : "")
