@@ -39,7 +39,7 @@ describe("a sink that answers 2xx", () => {
     const { headers } = request ?? {};
     expect(headers).toEqual({
       host: new URL(url).host,
-      "transfer-encoding": "chunked",
+      "content-length": String(Buffer.byteLength(request?.body ?? "")),
       "content-type": "application/json",
       authorization: "Bearer a!token~",
       "x-correlator": job.correlator,

@@ -1,10 +1,11 @@
 /**
- * Uploads large and small answers, large ones that are signed with two secrets, and as many bytes of a constant chunk,
- * to a sink. Sends how long they took.
+ * Uploads large and small answers, large ones whose length is known, large ones that are signed with two secrets, and as
+ * many bytes of a constant chunk, to a sink. Sends how long they took.
  */
 
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";
-import { signatureHeaders } from "../../../functions/population-density/delivery/sign.ts";
+import { measured } from "../../../functions/population-density/delivery/measure.ts";
+import { beginSignature } from "../../../functions/population-density/delivery/sign.ts";
 import { encodeTileDay, hoursPerDay, readTileDay } from "../../../functions/population-density/tiles/tile.ts";
 import { cellsPerTile } from "../../../functions/population-density/tiles/tile-hour.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
@@ -25,18 +26,27 @@ let sentBytes = 0;
 
 const secrets = ["first", "second"].map((key) => `whsec_${Buffer.from(key.padEnd(32)).toString("base64")}`);
 
-/** Uploads a body, signed with some secrets. Returns the milliseconds. */
-async function send(body: Body, signedWith: readonly string[] = []): Promise<number> {
+interface SendOptions {
+  readonly signedWith?: readonly string[];
+  /** Its length, if it need not be measured. */
+  readonly bodyBytes?: number;
+}
+
+/** Uploads a body. Returns the milliseconds. */
+async function send(write: Body, { signedWith = [], bodyBytes }: SendOptions = {}): Promise<number> {
   const bufferPool: Buffer[] = [];
   const started = performance.now();
-  const message = { id: "an operation", timestamp: "1795255200", body: body(bufferPool) };
+  const signature = beginSignature({ id: "an operation", timestamp: "1795255200" }, signedWith);
   const signal = AbortSignal.timeout(600_000);
-  const signature =
-    signedWith.length === 0 ? {} : await signatureHeaders(message, signedWith, bufferPool, signal);
+  const body =
+    bodyBytes === undefined
+      ? await measured(() => write(bufferPool), signature.update, bufferPool, signal)
+      : { bodyBytes, body: write(bufferPool) };
   const { outcome } = await post({
     sink,
-    headers: { "content-type": "application/json", ...signature },
-    body: counted(body(bufferPool)),
+    headers: { "content-type": "application/json", ...signature.headers() },
+    bodyBytes: body.bodyBytes,
+    body: counted(body.body),
     bufferPool,
     allowed,
     runtimeApi: undefined,
@@ -45,7 +55,7 @@ async function send(body: Body, signedWith: readonly string[] = []): Promise<num
   return performance.now() - started;
 }
 
-async function* counted(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* counted(body: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of body) {
     sentBytes += chunk.length;
     yield chunk;
@@ -81,7 +91,7 @@ async function growthOf(run: () => Promise<unknown>): Promise<number> {
 
 const grownBytes = await growthOf(() => send(answerOver(largeHours)));
 const bytes = sentBytes;
-const grownBytesSigned = await growthOf(() => send(answerOver(largeHours), secrets));
+const grownBytesSigned = await growthOf(() => send(answerOver(largeHours), { signedWith: secrets }));
 
 const constantChunk = Buffer.alloc(65_536, "x");
 async function* constantChunks() {
@@ -90,16 +100,17 @@ async function* constantChunks() {
   }
 }
 
-const measured: { large: number; signed: number; constant: number; small: number }[] = [];
+const results: Record<"constant" | "known" | "large" | "signed" | "small", number>[] = [];
 for (let turn = 0; turn < turns; turn++) {
-  const constant = await send(constantChunks);
+  const constant = await send(constantChunks, { bodyBytes: bytes });
+  const known = await send(answerOver(largeHours), { bodyBytes: bytes });
   const large = await send(answerOver(largeHours));
-  const signed = await send(answerOver(largeHours), secrets);
-  measured.push({ constant, large, signed, small: await send(answerOver(smallHours)) });
+  const signed = await send(answerOver(largeHours), { signedWith: secrets });
+  results.push({ constant, known, large, signed, small: await send(answerOver(smallHours)) });
 }
 const cells = tiles.length * cellsPerTile;
 process.send?.({
-  turns: measured,
+  turns: results,
   slots: { large: cells * largeHours, small: cells * smallHours },
   bytes,
   grownBytes,
