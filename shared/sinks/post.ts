@@ -6,6 +6,7 @@ import { addressesOf, type ConnectOptions, firstConnected } from "./connection.t
 import { Exchange } from "./exchange.ts";
 import { outcomeOf, retryAfterSeconds } from "./sink-answer.ts";
 import { mayConnect, parseSink } from "./sink-url.ts";
+import { userAgent } from "./user-agent.ts";
 
 const headerNames = [
   "content-type",
@@ -119,7 +120,7 @@ async function send(
   const request = startRequest({
     method: "POST",
     path,
-    headers: { ...headers, "content-length": options.bodyBytes },
+    headers: { ...headers, accept: "*/*", "user-agent": userAgent, "content-length": options.bodyBytes },
     // Instead of an agent, which might pool connections or use a proxy. `undici` would have to be stopped from pooling,
     // redirecting and retrying, and its `lookup` hook is not called for literal addresses.
     createConnection: () => socket,

@@ -41,6 +41,8 @@ describe("a sink that answers 2xx", () => {
       host: new URL(url).host,
       "content-length": String(Buffer.byteLength(request?.body ?? "")),
       "content-type": "application/json",
+      accept: "*/*",
+      "user-agent": expect.stringMatching(/^network-capabilities-service\/[\d.]+$/),
       authorization: "Bearer a!token~",
       "x-correlator": job.correlator,
       "x-density-basis": "TYPICAL;hours=1",

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";
+import packageJson from "../../../package.json" with { type: "json" };
 import {
   answering,
   bodyWith,
@@ -66,6 +67,8 @@ describe("the body and the headers", () => {
     expect(got.request?.url).toBe("/a/sink?b=c&d=%20");
     expect(got.request?.headers).toEqual({
       ...headers,
+      accept: "*/*",
+      "user-agent": `network-capabilities-service/${packageJson.version}`,
       host: `${new URL(origin).hostname}:${port}`,
       "content-length": "135537",
     });
