@@ -1202,7 +1202,7 @@ export interface components {
          */
         readonly PopulationDensityTable: string;
         /**
-         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
+         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; `null` where nothing is stored), `dataType`, `pplDensity`, `minPplDensity` and `maxPplDensity` (`null` without an estimate), and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
          * @example {"geohash":"u05kq8","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10472,"minPplDensity":10168,"maxPplDensity":10776,"coveredShare":1}
          *     {"geohash":"u05kq9","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":31296,"minPplDensity":30560,"maxPplDensity":32032,"coveredShare":1}
          *     {"geohash":"u05kq8","startTime":"2026-11-23T12:00:00Z","endTime":"2026-11-23T13:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10616,"minPplDensity":10312,"maxPplDensity":10920,"coveredShare":1}
