@@ -628,10 +628,10 @@ export interface components {
              */
             readonly accessTokenExpiresUtc?: string;
             /**
-             * @description Bearer in any case: many authorization servers write `Bearer`.
-             * @enum {string}
+             * @description `bearer` in any case: many authorization servers write `Bearer`.
+             * @example bearer
              */
-            readonly accessTokenType?: "bearer" | "Bearer";
+            readonly accessTokenType?: string;
         };
         /**
          * @description The densities of an operation, or `OPERATION_NOT_COMPLETED` and why.
@@ -1202,7 +1202,7 @@ export interface components {
          */
         readonly PopulationDensityTable: string;
         /**
-         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), `dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
+         * @description The densities as JSON texts, a line for each cell in each hour. Each is an object with `geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; `null` where nothing is stored), `dataType`, `pplDensity`, `minPplDensity` and `maxPplDensity` (`null` without an estimate), and `coveredShare`: the share of the cell's area in which people were counted, 0 without data.
          * @example {"geohash":"u05kq8","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10472,"minPplDensity":10168,"maxPplDensity":10776,"coveredShare":1}
          *     {"geohash":"u05kq9","startTime":"2026-11-23T11:00:00Z","endTime":"2026-11-23T12:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":31296,"minPplDensity":30560,"maxPplDensity":32032,"coveredShare":1}
          *     {"geohash":"u05kq8","startTime":"2026-11-23T12:00:00Z","endTime":"2026-11-23T13:00:00Z","basis":"TYPICAL","dataType":"DENSITY_ESTIMATION","pplDensity":10616,"minPplDensity":10312,"maxPplDensity":10920,"coveredShare":1}
@@ -1423,16 +1423,17 @@ export interface components {
         };
         /** @description The cells of a class of ground risk. */
         readonly GroundRiskClass: {
-            /**
-             * @description `BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before; `FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.
-             * @enum {string}
-             */
-            readonly class: "BELOW_5" | "BELOW_50" | "BELOW_500" | "BELOW_5000" | "BELOW_50000" | "FROM_50000" | "LOW_DENSITY" | "NO_DATA";
+            readonly class: components["schemas"]["GroundRiskBand"];
             /** @description How many cells. */
             readonly cells: number;
             /** @description Their area on the WGS 84 ellipsoid, in km². */
             readonly areaKm2: number;
         };
+        /**
+         * @description `BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before; `FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.
+         * @enum {string}
+         */
+        readonly GroundRiskBand: "BELOW_5" | "BELOW_50" | "BELOW_500" | "BELOW_5000" | "BELOW_50000" | "FROM_50000" | "LOW_DENSITY" | "NO_DATA";
         /**
          * @description The summary as CSV (RFC 4180): a header, and a row for each hour, with two columns for each class of ground risk. Numbers without an estimate are empty.
          * @example startTime,endTime,people,minPeople,maxPeople,densestGeohash,densestPplDensity,densestMinPplDensity,densestMaxPplDensity,BELOW_5_cells,BELOW_5_areaKm2,BELOW_50_cells,BELOW_50_areaKm2,BELOW_500_cells,BELOW_500_areaKm2,BELOW_5000_cells,BELOW_5000_areaKm2,BELOW_50000_cells,BELOW_50000_areaKm2,FROM_50000_cells,FROM_50000_areaKm2,LOW_DENSITY_cells,LOW_DENSITY_areaKm2,NO_DATA_cells,NO_DATA_areaKm2,isQuietest,isBusiest
@@ -2397,7 +2398,7 @@ export interface components {
     };
     parameters: {
         /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-        readonly XCorrelator: components["schemas"]["XCorrelator"];
+        readonly "x-correlator": components["schemas"]["XCorrelator"];
         /**
          * @description How the response may be compressed. Browsers and most clients send it by themselves.
          * @example gzip
@@ -2507,6 +2508,7 @@ export type AcceptedOperation = components['schemas']['AcceptedOperation'];
 export type PopulationDensitySummary = components['schemas']['PopulationDensitySummary'];
 export type HourSummary = components['schemas']['HourSummary'];
 export type GroundRiskClass = components['schemas']['GroundRiskClass'];
+export type GroundRiskBand = components['schemas']['GroundRiskBand'];
 export type PopulationDensitySummaryTable = components['schemas']['PopulationDensitySummaryTable'];
 export type PopulationDensityCapabilities = components['schemas']['PopulationDensityCapabilities'];
 export type OperationList = components['schemas']['OperationList'];
@@ -2539,7 +2541,7 @@ export type ResponseNotAcceptable = components['responses']['NOT_ACCEPTABLE'];
 export type ResponsePopulationDensityDataOperationEnded = components['responses']['POPULATION_DENSITY_DATA.OPERATION_ENDED'];
 export type ResponsePopulationDensityDataOperationPending = components['responses']['POPULATION_DENSITY_DATA.OPERATION_PENDING'];
 export type ResponseIdentifierNotFound = components['responses']['IDENTIFIER_NOT_FOUND'];
-export type ParameterXCorrelator = components['parameters']['XCorrelator'];
+export type ParameterXCorrelator = components['parameters']['x-correlator'];
 export type ParameterAcceptEncoding = components['parameters']['AcceptEncoding'];
 export type HeaderXRequestId = components['headers']['XRequestId'];
 export type HeaderXCorrelator = components['headers']['XCorrelator'];
@@ -2560,7 +2562,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2596,7 +2598,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2703,7 +2705,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2750,7 +2752,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2870,7 +2872,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path: {
                 /**
@@ -2957,7 +2959,7 @@ export interface operations {
                 /** @example my-order-1 */
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
                 /**
                  * @description How the response may be compressed. Browsers and most clients send it by themselves.
                  * @example gzip
@@ -3098,7 +3100,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
                 /**
                  * @description How the response may be compressed. Browsers and most clients send it by themselves.
                  * @example gzip
@@ -3216,7 +3218,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3276,7 +3278,7 @@ export interface operations {
             };
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3332,7 +3334,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path: {
                 /**
@@ -3395,7 +3397,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path: {
                 /**
@@ -3461,7 +3463,7 @@ export interface operations {
                 /** @example my-order-1 */
                 readonly "Idempotency-Key"?: string;
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path: {
                 /**
@@ -3552,7 +3554,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3608,7 +3610,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3664,7 +3666,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path: {
                 /**
@@ -3726,7 +3728,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3827,7 +3829,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3929,7 +3931,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4031,7 +4033,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4133,7 +4135,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4166,7 +4168,7 @@ export interface operations {
             };
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
                 /**
                  * @description How the response may be compressed. Browsers and most clients send it by themselves.
                  * @example gzip
@@ -4203,7 +4205,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /** @description Echoed in the response; without it the function that answers chooses one. Send the name in lower case: before a function runs, another case may not be recognised. */
-                readonly "x-correlator"?: components["parameters"]["XCorrelator"];
+                readonly "x-correlator"?: components["parameters"]["x-correlator"];
             };
             readonly path?: never;
             readonly cookie?: never;

@@ -174,7 +174,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
   };
   const place = placeIn(stage, {
     account: text("account", /^(?:any|\d{12})$/, "the twelve digits of an account, or any"),
-    region: text("region", /^(?:any|[a-z]{2}(?:-[a-z]+)+-\d)$/, "a region such as eu-west-1, or any"),
+    region: text("region", /^(?:any|[a-z]{2,}(?:-[a-z]+)+-\d)$/, "a region such as eu-west-1, or any"),
   });
   const arn = (name: string, service: string, resource: string, description: string) => {
     const written = text(name, new RegExp(`^arn:[^:]+:${service}:[^:]+:\\d{12}:${resource}$`), description);

@@ -14,10 +14,10 @@ export interface DensityRow {
   /** RFC 3339. */
   readonly endTime: string;
   readonly dataType: string;
-  readonly basis?: string | undefined;
-  readonly pplDensity?: number | undefined;
-  readonly minPplDensity?: number | undefined;
-  readonly maxPplDensity?: number | undefined;
+  readonly basis: string | null;
+  readonly pplDensity: number | null;
+  readonly minPplDensity: number | null;
+  readonly maxPplDensity: number | null;
   readonly coveredShare: number;
 }
 
@@ -44,7 +44,7 @@ export function geoParquetOf(
   });
   const density = (name: "pplDensity" | "minPplDensity" | "maxPplDensity") => ({
     name,
-    data: rows.map(({ [name]: value }) => (value === undefined ? undefined : BigInt(value))),
+    data: rows.map(({ [name]: value }) => (typeof value === "number" ? BigInt(value) : null)),
     type: "INT64" as const,
   });
   const columns = [

@@ -44,8 +44,10 @@ const isBearer = z.refine(
 );
 const accessTokenTypeMeta = z.meta({
   type: "string",
-  enum: ["bearer", "Bearer"],
-  description: "Bearer in any case: many authorization servers write `Bearer`.",
+  // Not an enum of two cases: generators of clients make one name of both.
+  pattern: "^[Bb][Ee][Aa][Rr][Ee][Rr]$",
+  description: "`bearer` in any case: many authorization servers write `Bearer`.",
+  examples: ["bearer"],
 });
 
 /** Credential that the service presents to a sink. */

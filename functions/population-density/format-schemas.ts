@@ -234,9 +234,9 @@ export const densityFormats = {
       id: "PopulationDensityLines",
       description:
         "The densities as JSON texts, a line for each cell in each hour. Each is an object with " +
-        "`geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; absent where nothing is stored), " +
-        "`dataType`, of an estimate `pplDensity`, `minPplDensity` and `maxPplDensity`, and `coveredShare`: the " +
-        "share of the cell's area in which people were counted, 0 without data.",
+        "`geohash`, `startTime`, `endTime`, `basis` (`OBSERVED` or `TYPICAL`; `null` where nothing is stored), " +
+        "`dataType`, `pplDensity`, `minPplDensity` and `maxPplDensity` (`null` without an estimate), and " +
+        "`coveredShare`: the share of the cell's area in which people were counted, 0 without data.",
       examples: [
         [
           ...exampleRows.map(({ interval, cell: { geohash, ...densities } }) =>

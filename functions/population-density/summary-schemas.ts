@@ -42,17 +42,21 @@ const densestCell = z.object({
   maxPplDensity: whole("Upper end of the range."),
 });
 
+/** Has a name of its own, as generators of clients name an enum without one by its member: `enum class` is no code. */
+const groundRiskBand = z.enum(groundRiskClasses).check(
+  z.meta({
+    id: "GroundRiskBand",
+    description: [
+      "`BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before;",
+      "`FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is",
+      "controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.",
+    ].join(" "),
+  }),
+);
+
 const groundRiskClass = z
   .object({
-    class: z.enum(groundRiskClasses).check(
-      z.meta({
-        description: [
-          "`BELOW_5` to `BELOW_50000`: `maxPplDensity` is below so many people per km², and not below the class before;",
-          "`FROM_50000`: it is that or more. These are the bands of Table 2 of JARUS SORA 2.5, less ground that is",
-          "controlled. `LOW_DENSITY` and `NO_DATA`: cells without an estimate.",
-        ].join(" "),
-      }),
-    ),
+    class: groundRiskBand,
     cells: whole("How many cells."),
     areaKm2: described(z.number().check(z.minimum(0)), "Their area on the WGS 84 ellipsoid, in km²."),
   })

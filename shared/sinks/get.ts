@@ -3,6 +3,7 @@ import { AttemptAborted, AttemptTimer, defaultLimits } from "./attempt-timer.ts"
 import { addressesOf, type ConnectOptions, firstConnected } from "./connection.ts";
 import { readDocument } from "./read-document.ts";
 import { mayConnect, parseSink } from "./sink-url.ts";
+import { userAgent } from "./user-agent.ts";
 
 /** What one `get` needs. */
 export interface GetOptions extends ConnectOptions {
@@ -37,7 +38,7 @@ export async function get(options: GetOptions): Promise<Buffer | Error> {
     if (socket instanceof Error) return socket;
     const request = startRequest({
       path: target.path,
-      headers: { host: target.authority, accept: options.accept },
+      headers: { host: target.authority, accept: options.accept, "user-agent": userAgent },
       createConnection: () => socket,
       maxHeaderSize: maxHeaderBytes,
     });

@@ -6,6 +6,7 @@ import { addressesOf, type ConnectOptions, firstConnected } from "./connection.t
 import { Exchange } from "./exchange.ts";
 import { outcomeOf, retryAfterSeconds } from "./sink-answer.ts";
 import { mayConnect, parseSink } from "./sink-url.ts";
+import { userAgent } from "./user-agent.ts";
 
 const headerNames = [
   "content-type",
@@ -28,6 +29,8 @@ export interface PostOptions extends ConnectOptions {
    * previous ones.
    */
   readonly body: AsyncIterable<Buffer>;
+  /** The bytes of the whole body, for `Content-Length`: many receivers read no body without one. */
+  readonly bodyBytes: number;
   /**
    * Awaited within the attempt's time limits when all chunks but the last have been sent: the sink cannot have the
    * whole body before it resolves. If it rejects, the last chunk is never sent.
@@ -63,8 +66,8 @@ export type PostResult = {
  *
  * A status that arrives before the whole body is sent ends the sending, unless it is 2xx: then the rest of the body is
  * sent, and it counts as delivered if the sink reads all of it.
- * @throws what the body or `beforeLastChunk` throws, in which case the sink never receives the end of the body; an
- * error naming a header whose value is not printable ASCII.
+ * @throws what the body or `beforeLastChunk` throws, or that the body has not `bodyBytes`, in which cases the sink never
+ * receives the end of the body; an error naming a header whose value is not printable ASCII.
  */
 export async function post(options: PostOptions): Promise<PostResult> {
   const chunks = options.body[Symbol.asyncIterator]();
@@ -117,7 +120,7 @@ async function send(
   const request = startRequest({
     method: "POST",
     path,
-    headers: { ...headers, "transfer-encoding": "chunked" },
+    headers: { ...headers, accept: "*/*", "user-agent": userAgent, "content-length": options.bodyBytes },
     // Instead of an agent, which might pool connections or use a proxy. `undici` would have to be stopped from pooling,
     // redirecting and retrying, and its `lookup` hook is not called for literal addresses.
     createConnection: () => socket,
@@ -154,7 +157,7 @@ async function send(
 async function sendBody(
   exchange: Exchange,
   chunks: AsyncIterator<Buffer>,
-  { bufferPool, beforeLastChunk }: PostOptions,
+  { bodyBytes, bufferPool, beforeLastChunk }: PostOptions,
   timer: AttemptTimer,
 ): Promise<boolean> {
   const isOver = () => !exchange.wantsMore || timer.signal.aborted;
@@ -163,12 +166,17 @@ async function sendBody(
     timer.count(chunk.length);
   };
   let held: Buffer | undefined;
+  let bytesLeft = bodyBytes;
   while (true) {
     // Time spent waiting for the body is not a stall of the sink; it counts for the whole attempt only.
     timer.expectProgress(Number.POSITIVE_INFINITY);
     const next = await whileOpen(() => chunks.next(), isOver);
     if (next === undefined) return false;
     if (next.done) break;
+    // An empty chunk at the end must not be the one that is held back.
+    if (next.value.length === 0) continue;
+    bytesLeft -= next.value.length;
+    if (bytesLeft < 0) break;
     timer.expectProgress(timer.limits.stall);
     if (held !== undefined) {
       if (!(await exchange.write(held))) return false;
@@ -176,6 +184,7 @@ async function sendBody(
     }
     held = next.value;
   }
+  if (bytesLeft !== 0) throw new Error("a body of another length than its Content-Length");
   const mayRelease = await whileOpen(() => exchange.whileWanted(beforeLastChunk?.()), isOver);
   if (mayRelease !== true) return false;
   timer.expectProgress(timer.limits.stall);

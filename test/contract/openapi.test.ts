@@ -61,6 +61,21 @@ test("the OpenAPI document gives every component schema a name of its own", () =
   expect(names.filter((name) => /^__schema|Output$/.test(name))).toEqual([]);
 });
 
+test("the OpenAPI document lets generators name: no `enum class`, no value twice by case, no parameter like a schema", () => {
+  const { schemas = {}, parameters = {} } = document.components ?? {};
+  const enums: { name: string; values: string[] }[] = [];
+  JSON.stringify(schemas, (name, value) => {
+    if (Array.isArray(value?.enum)) enums.push({ name, values: value.enum.map(String) });
+    return value;
+  });
+  expect(enums.length).toBeGreaterThan(5);
+  for (const { name, values } of enums) {
+    expect(name).not.toBe("class");
+    expect(new Set(values.map((value) => value.toUpperCase())).size, values.join()).toBe(values.length);
+  }
+  expect(Object.keys(parameters).filter((name) => name in schemas)).toEqual([]);
+});
+
 test("the OpenAPI document has an example for each parameter of a path", () => {
   // Parameters of paths are never shared, so none is a reference.
   const parameter = z.looseObject({ in: z.string().optional(), example: z.unknown().optional() });

@@ -201,6 +201,10 @@ describe("settings", () => {
     for (const name of ["alarmTopicArn", "account", "region"]) expect(dev).not.toHaveProperty(name);
   });
 
+  test.each(["eu-west-1", "us-gov-east-1", "eusc-de-east-1"])("cdk takes the region %s", (region) => {
+    expect(settingsOf({ region, alarmTopicArn: "none" })).toMatchObject({ region });
+  });
+
   test("cdk takes ARNs of the account and region that prod is pinned to", () => {
     const place = { account: "123456789012", region: "eu-west-1" };
     expect(settingsOf({ ...place, alarmTopicArn: topic, signingKeySecretArn: secret })).toMatchObject(place);

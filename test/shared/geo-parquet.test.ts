@@ -10,7 +10,8 @@ const folder = useOwnFolder();
 
 function rowOf(geohash: string): DensityRow {
   const [startTime, endTime] = ["2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z"];
-  return { geohash, startTime, endTime, dataType: "DENSITY_ESTIMATION", pplDensity: 12, coveredShare: 1 };
+  const numbers = { pplDensity: 12, minPplDensity: null, maxPplDensity: null, coveredShare: 1 };
+  return { geohash, startTime, endTime, basis: null, dataType: "DENSITY_ESTIMATION", ...numbers };
 }
 
 const fileOf = (geohashes: readonly string[]) =>

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { listen } from "../../tools/local/servers/listening-server.ts";
 
 /** How a sink answers a request whose whole body it has taken: not at all, by a reset connection, or with a status. */
@@ -32,7 +32,7 @@ export interface TestSink {
   close(): Promise<void>;
 }
 
-/** Opens sinks at a free port of 127.0.0.1. */
+/** Opens sinks at a free port of 127.0.0.1. As under WSGI, a body has as many bytes as its `Content-Length` says. */
 export async function openSink(): Promise<TestSink> {
   const answers = new Map<string, () => SinkAnswer>();
   const received: SinkRequest[] = [];
@@ -40,8 +40,9 @@ export async function openSink(): Promise<TestSink> {
     const { url: path = "", headers } = request;
     // Another test's sink had this port, if no sink of this one has the name.
     const answer: SinkAnswer = answers.get(nameIn(path))?.() ?? { status: 404 };
-    const body = await text(request).catch(() => undefined);
-    if (body === undefined) return;
+    const bytes = await buffer(request).catch(() => undefined);
+    if (bytes === undefined) return;
+    const body = bytes.subarray(0, Number(headers["content-length"] ?? 0)).toString();
     if (answers.has(nameIn(path))) received.push({ path, headers, body, answer });
     if (answer === "hang") return;
     if (answer === "reset") return void response.socket?.resetAndDestroy();

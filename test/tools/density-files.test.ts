@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import * as z from "zod";
+import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { importDensity } from "../../tools/import/density/import-density.ts";
+import { collect, fullTiles, hourOf } from "../support/answers.ts";
 import { hoursToCome, rectangle } from "../support/areas.ts";
 import { tokenWith } from "../support/client.ts";
 import { useOwnDensityTables, useTables } from "../support/database.ts";
@@ -79,6 +81,37 @@ test.each([
     const [statement = ""] = /SELECT geohash, wkt[^`]*/.exec(await readFile("docs/files.md", "utf8")) ?? [];
     const rows = await query(statement.replace("lyon.csv", file));
     expect(rows).toEqual(cells.map((geohash) => expect.objectContaining({ geohash })));
+  },
+);
+
+/** The statement of docs/files.md that sums a file of this name. */
+async function sumOf(name: string): Promise<string> {
+  const statements = (await readFile("docs/files.md", "utf8")).matchAll(/`(SELECT sum[^`]*)`/g);
+  return Array.from(statements, ([, statement = ""]) => statement).find((one) => one.includes(name)) ?? "";
+}
+
+test.each([
+  ["lyon.csv", csvOf],
+  ["lyon.ndjson", ndjsonOf],
+])(
+  "DuckDB sums %s as docs/files.md shows: none if all is suppressed, else what comes late",
+  async (name, write) => {
+    const answer = {
+      status: "SUPPORTED_AREA",
+      precision: 7,
+      tiles: fullTiles(24),
+      basisOf: () => undefined,
+    } as const;
+    const suppressed = hourOf(Array(1_024).fill("LOW_DENSITY"));
+    const sums = [suppressed, hourOf([[1_200, 1_234, 1_300]])].map(async (last, index) => {
+      const openHour = (tile: number) => (tile < 23 ? suppressed : last);
+      const text = Buffer.concat(await collect(write({ ...answer, hours: [494_000], openHour })));
+      const file = await folder.write(`${index}-${name}`, text);
+      return await query(
+        (await sumOf(name)).replace(name, file).replace("sum(pplDensity)", "sum(pplDensity)::INTEGER AS sum"),
+      );
+    });
+    expect(await Promise.all(sums)).toEqual([[{ sum: null }], [{ sum: 1_024 * 1_234 }]]);
   },
 );
 

@@ -75,7 +75,7 @@ export function openApiDocument(
       components: {
         schemas: { ErrorInfo: errorBody, XCorrelator: correlator },
         parameters: {
-          XCorrelator: {
+          [correlatorHeader]: {
             name: correlatorHeader,
             in: "header",
             description:
@@ -204,7 +204,7 @@ function operation(
       ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
     },
     parameters: [
-      reference("parameters", "XCorrelator"),
+      reference("parameters", correlatorHeader),
       ...(isCompressed(endpoint) ? [reference("parameters", "AcceptEncoding")] : []),
     ],
     ...(body === undefined

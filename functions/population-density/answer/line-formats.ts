@@ -55,12 +55,13 @@ const csv: FormOfHour = (startTime, endTime, basis) => ({
 });
 
 const ndjson: FormOfHour = (startTime, endTime, basis) => {
-  const ofBasis = basis === undefined ? "" : `,"basis":"${basis}"`;
-  const times = `","startTime":"${startTime}","endTime":"${endTime}"${ofBasis}`;
+  const ofBasis = basis === undefined ? "null" : `"${basis}"`;
+  const times = `","startTime":"${startTime}","endTime":"${endTime}","basis":${ofBasis}`;
+  const noNumbers = '"pplDensity":null,"minPplDensity":null,"maxPplDensity":null,"coveredShare":';
   return {
     geohash: '{"geohash":"',
-    noData: `${times},"dataType":"NO_DATA","coveredShare":`,
-    lowDensity: `${times},"dataType":"LOW_DENSITY","coveredShare":`,
+    noData: `${times},"dataType":"NO_DATA",${noNumbers}`,
+    lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}`,
     density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
     minimum: '"minPplDensity":',
     maximum: '"maxPplDensity":',
@@ -70,21 +71,11 @@ const ndjson: FormOfHour = (startTime, endTime, basis) => {
 };
 
 /** A feature for each row, with a comma after it. */
-const feature: FormOfHour = (startTime, endTime, basis) => {
-  const ofBasis = basis === undefined ? "null" : `"${basis}"`;
-  const times = `","startTime":"${startTime}","endTime":"${endTime}","basis":${ofBasis}`;
-  const noNumbers = '"pplDensity":null,"minPplDensity":null,"maxPplDensity":null,"coveredShare":';
-  return {
-    geohash: ']]]},"properties":{"geohash":"',
-    noData: `${times},"dataType":"NO_DATA",${noNumbers}`,
-    lowDensity: `${times},"dataType":"LOW_DENSITY",${noNumbers}`,
-    density: `${times},"dataType":"DENSITY_ESTIMATION","pplDensity":`,
-    minimum: '"minPplDensity":',
-    maximum: '"maxPplDensity":',
-    share: '"coveredShare":',
-    end: "}},",
-  };
-};
+const feature: FormOfHour = (...hour) => ({
+  ...ndjson(...hour),
+  geohash: ']]]},"properties":{"geohash":"',
+  end: "}},",
+});
 
 /** How an answer is written row by row. */
 interface RowFormat {

@@ -9,12 +9,13 @@ import { type Answer, bodyOf } from "../answer/json.ts";
 import { parseDensityRequest } from "../query/parse.ts";
 import { readWebhookSecrets } from "../webhook-secrets/store.ts";
 import { answerTime, failureInfo, type PendingJob } from "./job.ts";
+import { measured } from "./measure.ts";
 import type { Sinks } from "./ports.ts";
-import { signatureHeaders } from "./sign.ts";
+import { beginSignature } from "./sign.ts";
 
 /**
- * Sends to real sinks (docs/deliveries.md). Reads all tiles of an answer before connecting to the sink. A
- * body that is signed is written twice: hashed, and then sent.
+ * Sends to real sinks (docs/deliveries.md). Reads all tiles of an answer, counts the bytes of the body and signs it
+ * before connecting to the sink.
  */
 export const sinks: Sinks = {
   async post(job, beforeLastChunk, signal) {
@@ -25,18 +26,15 @@ export const sinks: Sinks = {
     ]);
     const bufferPool: Buffer[] = [];
     const timestamp = String(Math.floor(Date.now() / 1_000));
-    const signature =
-      secrets.length === 0
-        ? {}
-        : await signatureHeaders(
-            { id: operationId, timestamp, body: bodyOf(answer, bufferPool) },
-            secrets.map(({ secret }) => secret),
-            bufferPool,
-            signal,
-          );
+    const signature = beginSignature(
+      { id: operationId, timestamp },
+      secrets.map(({ secret }) => secret),
+    );
+    const write = () => bodyOf(answer, bufferPool);
+    const { bodyBytes, body } = await measured(write, signature.update, bufferPool, signal);
     let bytes = 0;
-    const body = async function* (): AsyncGenerator<Buffer, void, undefined> {
-      for await (const chunk of bodyOf(answer, bufferPool)) {
+    const counted = async function* (): AsyncGenerator<Buffer, void, undefined> {
+      for await (const chunk of body) {
         bytes += chunk.length;
         yield chunk;
       }
@@ -50,9 +48,10 @@ export const sinks: Sinks = {
         ...(job.mode === "failure" ? {} : { "x-density-basis": basisList(answer) }),
         "webhook-id": operationId,
         "webhook-timestamp": timestamp,
-        ...signature,
+        ...signature.headers(),
       },
-      body: body(),
+      body: counted(),
+      bodyBytes,
       beforeLastChunk,
       bufferPool,
       allowed: setting(SINK_ALLOWED_NETWORKS),

@@ -105,20 +105,21 @@ export const plainGeoJson: PlainFormat = async (answer) => {
   return JSON.stringify({ type: "FeatureCollection", status: answer.status, intervals, features });
 };
 
-export const plainHourlyGeoJson: PlainFormat = async (answer) => {
+/** A row with every member, also where it has no value. */
+function withNulls({ geohash, startTime, endTime, basis, dataType, ...numbers }: Row): object {
   const noNumbers = { pplDensity: null, minPplDensity: null, maxPplDensity: null };
-  const features = (await rowsOf(answer))
-    .flat()
-    .map(({ geohash, startTime, endTime, basis = null, dataType, ...numbers }) =>
-      featureOf(geohash, {}, { startTime, endTime, basis, dataType, ...noNumbers, ...numbers }),
-    );
+  return { geohash, startTime, endTime, basis: basis ?? null, dataType, ...noNumbers, ...numbers };
+}
+
+export const plainHourlyGeoJson: PlainFormat = async (answer) => {
+  const features = (await rowsOf(answer)).flat().map((row) => featureOf(row.geohash, {}, withNulls(row)));
   return JSON.stringify({ type: "FeatureCollection", status: answer.status, features });
 };
 
 export const plainNdjson: PlainFormat = async (answer) =>
   (await rowsOf(answer))
     .flat()
-    .map((row) => `${JSON.stringify(row)}\n`)
+    .map((row) => `${JSON.stringify(withNulls(row))}\n`)
     .join("");
 
 const columns = [

@@ -39,8 +39,10 @@ describe("a sink that answers 2xx", () => {
     const { headers } = request ?? {};
     expect(headers).toEqual({
       host: new URL(url).host,
-      "transfer-encoding": "chunked",
+      "content-length": String(Buffer.byteLength(request?.body ?? "")),
       "content-type": "application/json",
+      accept: "*/*",
+      "user-agent": expect.stringMatching(/^network-capabilities-service\/[\d.]+$/),
       authorization: "Bearer a!token~",
       "x-correlator": job.correlator,
       "x-density-basis": "TYPICAL;hours=1",

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import packageJson from "../../../package.json" with { type: "json" };
 import { type GetOptions, get } from "../../../shared/sinks/get.ts";
 import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import { certificate, closeSinks, httpSink, httpsSink } from "./sink-server.ts";
@@ -21,13 +22,15 @@ async function read(url: string, options: Partial<GetOptions> = {}): Promise<str
   return "code" in body ? String(body.code) : body.name;
 }
 
-test("a read of keys returns the body of a 200, and sends what it accepts", async () => {
+test("a read of keys returns the body of a 200, and sends what it accepts and who asks", async () => {
   const { port } = await httpSink(({ method, url, headers }, response) => {
-    response.write(`${method} ${url} ${headers.accept} `);
+    response.write(`${method} ${url} ${headers.accept} ${headers["user-agent"]} `);
     response.end(headers.host);
   });
   const place = `127.0.0.1:${port}`;
-  expect(await read(`http://${place}/keys?a=1`)).toBe(`GET /keys?a=1 application/json ${place}`);
+  expect(await read(`http://${place}/keys?a=1`)).toBe(
+    `GET /keys?a=1 application/json network-capabilities-service/${packageJson.version} ${place}`,
+  );
 });
 
 test("a read of keys verifies the certificate of an https address", async () => {

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { bodyOf } from "../../../functions/population-density/answer/json.ts";
+import packageJson from "../../../package.json" with { type: "json" };
 import {
   answering,
   bodyWith,
@@ -55,6 +56,7 @@ describe("the body and the headers", () => {
       sink: `${origin}:${port}/a/sink?b=c&d=%20`,
       headers,
       body: body(),
+      bodyBytes: 135_537,
       ca: certificate.cert,
       resolve: async () => ["127.0.0.1"],
     });
@@ -65,8 +67,10 @@ describe("the body and the headers", () => {
     expect(got.request?.url).toBe("/a/sink?b=c&d=%20");
     expect(got.request?.headers).toEqual({
       ...headers,
+      accept: "*/*",
+      "user-agent": `network-capabilities-service/${packageJson.version}`,
       host: `${new URL(origin).hostname}:${port}`,
-      "transfer-encoding": "chunked",
+      "content-length": "135537",
     });
   });
 
@@ -86,17 +90,18 @@ describe("the body and the headers", () => {
       got.push(await bytesOf(request));
       response.end();
     });
+    const expected: Buffer[] = [];
+    for await (const chunk of bodyOf(answer)) expected.push(chunk);
     const bufferPool: Buffer[] = [];
 
     const ended = await postTo(port, {
       sink: `https://localhost:${port}/`,
       body: bodyOf(answer, bufferPool),
+      bodyBytes: Buffer.concat(expected).length,
       bufferPool,
       ca: certificate.cert,
     });
 
-    const expected: Buffer[] = [];
-    for await (const chunk of bodyOf(answer)) expected.push(chunk);
     expect(ended).toEqual(delivered);
     expect(got[0]?.equals(Buffer.concat(expected))).toBe(true);
     expect(expected.length).toBeGreaterThan(100);
@@ -129,7 +134,7 @@ describe("the body and the headers", () => {
       vi.advanceTimersByTime(300);
       yield Buffer.from("b");
     }
-    const ended = await postTo(port, { body: slow(), limits: { stall: 150 } });
+    const ended = await postTo(port, { body: slow(), bodyBytes: 2, limits: { stall: 150 } });
     expect(ended).toEqual(delivered);
   });
 });
@@ -158,7 +163,7 @@ describe("a body that fails", () => {
         throw new Broken();
       }
 
-      await expect(postTo(port, { body: body() })).rejects.toBeInstanceOf(Broken);
+      await expect(postTo(port, { body: body(), bodyBytes: 41 * 65_536 })).rejects.toBeInstanceOf(Broken);
 
       await expect.poll(() => connections).toBe(0);
       expect(seen.complete ?? false).toBe(false);
@@ -265,7 +270,7 @@ describe("the answer of a sink", () => {
       await refused.promise;
       yield Buffer.from("c");
     }
-    const ended = await postTo(port, { body: slow(), limits: { answer: 300_000 } });
+    const ended = await postTo(port, { body: slow(), bodyBytes: 3, limits: { answer: 300_000 } });
     expect(ended).toEqual({ outcome: "refused", status: 410, sentWhole: false });
   });
 
@@ -317,6 +322,32 @@ describe("the last chunk", () => {
       expect(got).toEqual({ bytes: count * 65_536, ended: true });
     },
   );
+
+  test.each([2, 4])(
+    "an attempt of 3 chunks throws, and never sends the last, when its length is said to be that of %d",
+    async (said) => {
+      const { got, listener } = gathering();
+      const { port } = await httpSink(listener);
+      await expect(postTo(port, { bodyBytes: said * 65_536 })).rejects.toThrow("another length");
+      await pause(50);
+      expect(got.ended).toBe(false);
+      expect(got.bytes).toBeLessThan(3 * 65_536);
+    },
+  );
+
+  test("post holds the last bytes back, not an empty chunk after them", async () => {
+    const { got, listener } = gathering();
+    const { port } = await httpSink(listener);
+    async function* body() {
+      yield* [Buffer.from("a"), Buffer.from("b"), Buffer.alloc(0)];
+    }
+    const beforeLastChunk = async () => {
+      await expect.poll(() => got.bytes).toBe(1);
+      await pause(50);
+      expect(got).toEqual({ bytes: 1, ended: false });
+    };
+    expect(await postTo(port, { body: body(), bodyBytes: 2, beforeLastChunk })).toEqual(delivered);
+  });
 
   test.each([0, 1, 40])(
     "an attempt never sends the last of %d chunks when beforeLastChunk rejects",

@@ -28,6 +28,12 @@ test.each<[string, number]>([
   ["Sun, 01 Mar 2026 12:00:00 GMT", 0],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
   ["Fri, 31 Dec 9999 23:59:59 GMT", 3_600],
+  ["Sunday, 01-Mar-26 12:01:00 GMT", 60],
+  ["Tuesday, 01-Mar-77 12:01:00 GMT", 0],
+  ["Saturday, 29-Feb-76 12:01:00 GMT", 3_600],
+  ["Sun Mar  1 12:01:00 2026", 60],
+  ["Thu Jan 01 00:00:00 1970", 0],
+  ["Fri Dec 31 23:59:59 9999", 3_600],
 ])("Retry-After: %s asks for %i s", (header, seconds) => {
   expect(retryAfterSeconds(header, now)).toBe(seconds);
 });
@@ -45,8 +51,12 @@ test.each([
   "Sun, 1 Mar 2026 12:01:00 GMT",
   "Sun, 01 Mar 2026 12:01:00 UTC",
   "Sun, 01 Mar 2026 12:01:00 +0100",
-  "Sunday, 01-Mar-26 12:01:00 GMT",
-  "Sun Mar  1 12:01:00 2026",
+  "Sun, 01-Mar-26 12:01:00 GMT",
+  "Monday, 01-Mar-26 12:01:00 GMT",
+  "Sunday, 01-Mar-2026 12:01:00 GMT",
+  "Sun Mar 1 12:01:00 2026",
+  "Mon Mar  1 12:01:00 2026",
+  "Sun Mar  1 12:01:00 2026 GMT",
   "Mon, 30 Feb 2026 12:01:00 GMT",
   "Sun, 01 Mar 2026 24:00:00 GMT",
   ...words(`

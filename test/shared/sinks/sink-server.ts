@@ -101,7 +101,7 @@ export function bodyWith(count: number, bytes = 65_536) {
       return { done: true, value: undefined };
     },
   };
-  return { state, body: { [Symbol.asyncIterator]: () => chunks } };
+  return { state, body: { [Symbol.asyncIterator]: () => chunks, bytes: count * bytes } };
 }
 
 /** The result of an attempt after which the sink has the whole body. */
@@ -110,12 +110,19 @@ export const delivered = { outcome: "delivered", status: expect.any(Number), sen
 /** For sinks that use up the time they have. An attempt that only its own end would end outlasts the test. */
 export const short = { lookup: 300, connect: 500, attempt: 300_000, stall: 500, answer: 300 };
 
+/** A body, with its length if it is one of `bodyWith`. */
+type Body = AsyncIterable<Buffer> & { readonly bytes?: number };
+
 /** Posts three chunks to a sink on this machine, unless the options say otherwise. */
-export async function postTo(port: number, options: Partial<PostOptions> = {}) {
+export async function postTo(
+  port: number,
+  { body = bodyWith(3).body, ...options }: Partial<PostOptions> & { readonly body?: Body } = {},
+) {
   return await post({
     sink: `http://127.0.0.1:${port}/sink`,
     headers: {},
-    body: bodyWith(3).body,
+    body,
+    bodyBytes: body.bytes ?? 0,
     allowed,
     runtimeApi: undefined,
     ...options,
