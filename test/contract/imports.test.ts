@@ -189,13 +189,13 @@ const rules: readonly (readonly [string, (file: string) => boolean, (found: Impo
   ],
   ["production code has no computed import", isProduction, ({ to }) => to === computed],
   [
-    "client/ imports only itself and packages in its manifest, and Node.js only in its listener",
+    "client/ imports only itself and packages in its manifest, and Node.js only in its listener, its receiver hashes",
     (file) => isIn("client")(file) && file !== "client/generate-schema.ts",
     ({ from, to, toFile }) =>
       toFile
         ? !isIn("client")(to)
         : isBuiltin(to)
-          ? from !== "client/node-listener.ts"
+          ? from !== "client/node-listener.ts" && !(from === "client/receiver.ts" && to === "node:crypto")
           : !Object.hasOwn(ofClient, packageOf(to)),
   ],
   ["no deployed code imports client/", isIn("functions", "shared", "infra"), ({ to }) => isIn("client")(to)],

@@ -161,7 +161,7 @@ const unread: Readonly<Record<string, readonly BundledId[]>> = {
   // They read the newest item of the data set, and other functions of these stores' files do the rest.
   CACHE_SECONDS: ["population-density/sweep", "population-density/import-densities"],
   TABLE_DENSITY_CALLERS: ["population-density/read-operation"],
-  TABLE_DENSITY_PERMITS: ["population-density/retrieve"],
+  TABLE_DENSITY_PERMITS: ["population-density/retrieve", "population-density/redeliver-operation"],
 };
 
 test("the record of a function has every variable, table and queue that its bundle reads", () => {

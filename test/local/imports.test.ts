@@ -21,7 +21,9 @@ async function importingCdk(entryPoints: string[]): Promise<string[]> {
 }
 
 test("npm start, its threads and its handlers import no CDK, which takes longer to start than they do", async () => {
-  const threads = ["declarations", "servers/database", "servers/queue"].map((name) => `${name}-thread.mjs`);
+  const threads = ["declared/declarations", "servers/database", "servers/queue"].map(
+    (name) => `${name}-thread.mjs`,
+  );
   const local = ["start.ts", ...threads, "lambda/function-runtime.mjs"].map((file) => `tools/local/${file}`);
   expect(await importingCdk(["infra/stack.ts"])).toContain("infra/stack.ts");
   expect(await importingCdk([...local, ...functionIds.map(handlerPath)])).toEqual([]);

@@ -107,8 +107,9 @@ describe.skipIf(!isThere)("grids by GDAL", () => {
 
   test.each([
     ["DEFLATE", "damaged.tif: cannot be read as a GeoTIFF: it is damaged"],
+    // One that unpacks to another size than its block has.
+    ["LZW", "damaged.tif: cannot be read as a GeoTIFF: it is damaged"],
     // Blocks without a sum of their bytes may still be numbers, which no city has.
-    ["LZW", "Was the no-data value lost?"],
     ["ZSTD", "Was the no-data value lost?"],
   ])("a grid with %s of which 40 bytes are damaged is refused", async (compression, reason) => {
     const noise = Float32Array.from({ length: 40_000 }, (_, pixel) => 1 + ((pixel * 7_919) % 8_191));

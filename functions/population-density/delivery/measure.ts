@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** A body of no more bytes is kept in memory until it is sent; a larger one is written twice. */
-export const keptBytes = 1_048_576;
+const keptBytes = 1_048_576;
 
 /** A body whose length is known before it is sent. */
 interface MeasuredBody {

@@ -1,7 +1,7 @@
 import type { QuerySize } from "./size.ts";
 
 /** The most bytes that an answer may have and not be large. */
-export const maxSmallBytes = 200_000;
+const maxSmallBytes = 200_000;
 
 /** What each cell and each slot adds to an answer that is not compressed; the demo city's, at precision 7. */
 const typicalBytes = {
