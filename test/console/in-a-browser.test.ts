@@ -145,14 +145,16 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       expectNoProblems(map);
     });
 
-    test("each of 24 hours that the slider chooses is drawn once, and none is asked for", async () => {
+    test("each of 24 hours that the slider chooses is drawn at most once, and none is asked for", async () => {
       const { page, requests } = map;
       await showDensities(page);
       const before = requests.length;
 
-      const redraws = await page.evaluate(redrawsByHour);
+      const redraws = await page.evaluate<number[]>(redrawsByHour);
 
-      expect(redraws).toEqual(Array.from({ length: 24 }, () => 1));
+      // Two hours of a night can have the same classes in all cells: the second of them is not drawn.
+      expect(redraws).toHaveLength(24);
+      expect(Math.max(...redraws)).toBe(1);
       // Chromium may ask for the icon of the page again, as its address changes.
       expect(requests.slice(before).filter(({ url }) => !url.includes("/assets/icon-"))).toEqual([]);
       expectNoProblems(map);
@@ -500,17 +502,17 @@ function corners(geohash: string): readonly (readonly number[])[] {
 
 /** Runs in the page: how many times the map is drawn for each hour from the last one to the first. */
 const redrawsByHour = `(async () => {
-  const { map } = document.getElementById("map");
+  const element = document.getElementById("map");
+  const { map } = element;
   const slider = document.querySelector("#timeline input");
-  const idle = () => new Promise((resolve) => void map.once("idle", resolve));
+  const frame = () => new Promise((resolve) => void requestAnimationFrame(resolve));
   const choose = async (hour) => {
-    const drawn = idle();
     slider.value = hour;
     slider.dispatchEvent(new Event("input", { bubbles: true }));
-    await drawn;
+    do await frame();
+    while (element.dataset.hour !== String(hour) || !map.loaded());
+    await frame();
   };
-  // Not counted: the hour on view may be this one, of which nothing would be drawn.
-  map.triggerRepaint();
   await choose(0);
   const redraws = [];
   map.on("render", () => redraws[redraws.length - 1]++);
