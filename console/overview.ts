@@ -1,5 +1,5 @@
 /** A small map of the part of the world that has the covered regions. */
-import { svg } from "./dom.ts";
+import { svg } from "./base/dom.ts";
 import { landRings } from "./map/detail.ts";
 import type { Position } from "./map/geojson.ts";
 import type { Box } from "./request/area.ts";

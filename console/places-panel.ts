@@ -1,8 +1,8 @@
 /** The regions that are covered, as a list and on a small map. */
-import { html } from "./dom.ts";
-import { counted, squareKilometres } from "./numbers.ts";
+import { html } from "./base/dom.ts";
+import { counted, squareKilometres } from "./base/numbers.ts";
+import { panel } from "./base/panel.ts";
 import { overview } from "./overview.ts";
-import { panel } from "./panel.ts";
 import type { Box } from "./request/area.ts";
 import type { Coverage } from "./request/capabilities.ts";
 import { maxAreas } from "./request/fit-areas.ts";

@@ -1,9 +1,9 @@
-import { element, html } from "../dom.ts";
-import { loadPart } from "../lazy.ts";
+import { element, html } from "../base/dom.ts";
+import { loadPart } from "../base/lazy.ts";
+import { percent, whole } from "../base/numbers.ts";
+import { hideTooltip, showTooltip } from "../base/tooltip.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
-import { percent, whole } from "../numbers.ts";
-import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
 import { cellArea } from "./cells.ts";

@@ -1,5 +1,5 @@
 /** What the numbers of an hour are made from. */
-import { percent } from "../numbers.ts";
+import { percent } from "../base/numbers.ts";
 import type { Capabilities, ForecastQuality } from "../request/capabilities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;

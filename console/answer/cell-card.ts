@@ -1,9 +1,10 @@
 /** The card of a cell: its values in the current hour, and a chart of all hours. */
-import { element, html } from "../dom.ts";
-import { percent, squareKilometres, whole } from "../numbers.ts";
-import { hourLabel, timeLabel } from "../time.ts";
+
+import { beside, type Rectangle } from "../base/beside.ts";
+import { element, html } from "../base/dom.ts";
+import { percent, squareKilometres, whole } from "../base/numbers.ts";
+import { hourLabel, timeLabel } from "../base/time.ts";
 import { basisText } from "./basis.ts";
-import { beside, type Rectangle } from "./beside.ts";
 import { cellChart } from "./cell-chart.ts";
 import { cellArea } from "./cells.ts";
 import { type Densities, isPartlyCovered, type Value } from "./densities.ts";

@@ -1,7 +1,7 @@
 /** The chart of one cell: its density by hour as a line, with its range as a band. */
-import { svg } from "../dom.ts";
-import { whole } from "../numbers.ts";
-import { clockLabel } from "../time.ts";
+import { svg } from "../base/dom.ts";
+import { whole } from "../base/numbers.ts";
+import { clockLabel } from "../base/time.ts";
 import type { Densities, Value } from "./densities.ts";
 import { ticksFor } from "./ticks.ts";
 

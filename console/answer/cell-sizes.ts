@@ -2,7 +2,7 @@
 import { areaFromEquator, cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { type Polygon, polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { counted, squareKilometres, whole as wholeNumber } from "../numbers.ts";
+import { counted, squareKilometres, whole as wholeNumber } from "../base/numbers.ts";
 import type { Area } from "../request/area.ts";
 import type { Hour } from "./densities.ts";
 

@@ -1,6 +1,6 @@
-import { html } from "../dom.ts";
-import { whole } from "../numbers.ts";
-import { panel } from "../panel.ts";
+import { html } from "../base/dom.ts";
+import { whole } from "../base/numbers.ts";
+import { panel } from "../base/panel.ts";
 import type { Densities, Hour } from "./densities.ts";
 import { whileOpen } from "./while-open.ts";
 

@@ -1,6 +1,6 @@
 /** An answer of the API, by hour and cell. */
 import type { FeatureCollection, Polygon } from "geojson";
-import { whole } from "../numbers.ts";
+import { whole } from "../base/numbers.ts";
 import type { TypicalWeek } from "../request/capabilities.ts";
 import { type Basis, combinedBasis } from "./basis.ts";
 import { cellArea } from "./cells.ts";

@@ -1,6 +1,6 @@
-import { saveFile } from "../dom.ts";
+import { saveFile } from "../base/dom.ts";
+import { callApi } from "../base/session.ts";
 import type { DensityRequest } from "../request/query.ts";
-import { callApi } from "../session.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 

@@ -3,10 +3,10 @@ import {
   type GroundRiskClass,
   populationBandOf,
 } from "../../functions/population-density/summary/ground-risk.ts";
-import { html } from "../dom.ts";
-import { percent, squareKilometres, whole } from "../numbers.ts";
-import { panel } from "../panel.ts";
-import { hourLabel } from "../time.ts";
+import { html } from "../base/dom.ts";
+import { percent, squareKilometres, whole } from "../base/numbers.ts";
+import { panel } from "../base/panel.ts";
+import { hourLabel } from "../base/time.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
 import type { Hour } from "./densities.ts";
 import { whileOpen } from "./while-open.ts";

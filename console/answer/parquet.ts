@@ -1,6 +1,6 @@
 /** The answer as a GeoParquet file, made of the rows that the API answers; loaded on demand. */
 import { geoParquetOf } from "../../shared/geo-parquet.ts";
-import { saveFile } from "../dom.ts";
+import { saveFile } from "../base/dom.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { ringOf } from "./cells.ts";
 import { combineRows } from "./combine.ts";

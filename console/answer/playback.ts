@@ -1,5 +1,5 @@
 /** Plays hours one after the other, at a chosen speed, once or again and again. */
-import { html, svg } from "../dom.ts";
+import { html, svg } from "../base/dom.ts";
 
 const playMilliseconds = 700;
 const speeds = [0.5, 1, 2, 4] as const;

@@ -1,12 +1,12 @@
 /** The summary of an answer, with actions. */
 
-import { Asking } from "../asking.ts";
-import { copyLink } from "../copy.ts";
-import { otherGround } from "../demo.ts";
-import { html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { loadPart } from "../lazy.ts";
-import { counted, whole } from "../numbers.ts";
+import { Asking } from "../base/asking.ts";
+import { copyLink } from "../base/copy.ts";
+import { otherGround } from "../base/demo.ts";
+import { html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { loadPart } from "../base/lazy.ts";
+import { counted, whole } from "../base/numbers.ts";
 import type { ForecastQuality } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
 import { qualityText } from "./basis.ts";

@@ -1,6 +1,6 @@
+import { callApi } from "../base/session.ts";
 import type { TypicalWeek } from "../request/capabilities.ts";
 import type { DensityRequest } from "../request/query.ts";
-import { callApi } from "../session.ts";
 import { parseBases } from "./basis.ts";
 import { type Densities, type DensityAnswer, type DensityBody, parseDensities } from "./densities.ts";
 

@@ -1,7 +1,7 @@
-import { copyText } from "../copy.ts";
-import { element, html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { type Language, languages, type SnippetRequest, shellLogin } from "../snippets.ts";
+import { copyText } from "../base/copy.ts";
+import { element, html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { type Language, languages, type SnippetRequest, shellLogin } from "../base/snippets.ts";
 
 /** Shows requests as a program to copy, in several languages. */
 export function showSnippets(requests: readonly SnippetRequest[]): void {

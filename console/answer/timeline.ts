@@ -1,7 +1,7 @@
 /** The timeline above the map: the people of an hour, the bars of all hours, and what plays and compares them. */
-import { element, html } from "../dom.ts";
-import { compact, counted, whole } from "../numbers.ts";
-import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../time.ts";
+import { element, html } from "../base/dom.ts";
+import { compact, counted, whole } from "../base/numbers.ts";
+import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../base/time.ts";
 import { basisText, haveOneBasis } from "./basis.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
 import { changeFrom, type Densities, type Hour, peopleText } from "./densities.ts";

@@ -4,8 +4,8 @@ import { geohashAt, gridOf } from "../../functions/population-density/cover/geoh
 import { boundsOf } from "../answer/cells.ts";
 import type { Densities } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
+import { isDark, themeColours } from "../base/theme.ts";
 import type { Box } from "../request/area.ts";
-import { isDark, themeColours } from "../theme.ts";
 import { edgesOf } from "./cell-edges.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
 import { Fade } from "./fade.ts";

@@ -2,7 +2,7 @@
 import type { ExpressionSpecification, Map as MapLibreMap } from "maplibre-gl";
 import type { Value } from "../answer/densities.ts";
 import type { Scale } from "../answer/scale.ts";
-import { isDark, themeColours } from "../theme.ts";
+import { isDark, themeColours } from "../base/theme.ts";
 import { colourByState } from "./cell-state.ts";
 import { lowestLines } from "./layers.ts";
 

@@ -1,9 +1,9 @@
 /** The ground around what is covered, in the detail that cells need. */
 import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
-import { assetUrl, urlOfAsset } from "../assets.ts";
+import { assetUrl, urlOfAsset } from "../base/assets.ts";
+import { ApiError, fetchWhole, successful } from "../base/whole-answer.ts";
 import type { Coverage } from "../request/capabilities.ts";
 import type { City } from "../request/regions.ts";
-import { ApiError, fetchWhole, successful } from "../whole-answer.ts";
 import { empty, type Position } from "./geojson.ts";
 import { type PieceIndex, pieceFile, squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";

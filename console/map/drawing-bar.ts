@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import { type Area, type AreaLimits, areaProblem } from "../request/area.ts";
 
 interface DrawingActions {

@@ -4,7 +4,7 @@
  * draws corners into the canvas, where no keyboard can reach one.
  */
 import type { MapMouseEvent } from "maplibre-gl";
-import { announce, element } from "../dom.ts";
+import { announce, element } from "../base/dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
 import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";

@@ -7,7 +7,7 @@ import type {
 } from "maplibre-gl";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { cellOpacity } from "../answer/scale.ts";
-import type { ThemeColours } from "../theme.ts";
+import type { ThemeColours } from "../base/theme.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 import type { CellProperties } from "./geojson.ts";
 

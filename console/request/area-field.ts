@@ -1,6 +1,6 @@
 /** The field for the areas: a city, areas as people have them, drawn on the map, or an example. */
-import { html } from "../dom.ts";
-import { counted, metres } from "../numbers.ts";
+import { html } from "../base/dom.ts";
+import { counted, metres } from "../base/numbers.ts";
 import type { ViewState } from "./address.ts";
 import type { Area, AreaLimits, Point } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";

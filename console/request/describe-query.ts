@@ -1,5 +1,5 @@
 import { cellSize } from "../answer/cells.ts";
-import { metres } from "../numbers.ts";
+import { metres } from "../base/numbers.ts";
 import { middleLatitude } from "./area.ts";
 import type { Example } from "./examples.ts";
 import type { Query } from "./query.ts";

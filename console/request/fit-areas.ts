@@ -1,5 +1,5 @@
 /** Areas that the API takes, made of those that a text holds. */
-import { counted } from "../numbers.ts";
+import { counted } from "../base/numbers.ts";
 import {
   type Area,
   type AreaLimits,

@@ -2,7 +2,7 @@
 import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { maxCells, outlineAround } from "../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { counted, whole } from "../numbers.ts";
+import { counted, whole } from "../base/numbers.ts";
 import type { Area } from "./area.ts";
 import { listed } from "./listed.ts";
 

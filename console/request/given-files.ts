@@ -1,5 +1,5 @@
 /** Areas as people have them in files and elsewhere: chosen, dropped on the page, or pasted. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /** Creates a button that opens files. @param take is called with what was read */
 export function fileButton(take: (texts: readonly string[]) => void): HTMLElement {

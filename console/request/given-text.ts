@@ -1,6 +1,6 @@
 /** What kind of text people paste or drop, and the values in it. */
 
-import { counted } from "../numbers.ts";
+import { counted } from "../base/numbers.ts";
 import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
 import { parsePlace, squareAround } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";

@@ -1,7 +1,7 @@
 /** The field for the period: its first hour and its length. */
-import { html } from "../dom.ts";
-import { counted } from "../numbers.ts";
-import { hoursFromNow, inputValue, momentOf, nextHour } from "../time.ts";
+import { html } from "../base/dom.ts";
+import { counted } from "../base/numbers.ts";
+import { hoursFromNow, inputValue, momentOf, nextHour } from "../base/time.ts";
 import { lengths } from "./validation.ts";
 
 interface PeriodField {

@@ -1,4 +1,4 @@
-import { afterHours } from "../time.ts";
+import { afterHours } from "../base/time.ts";
 import type { Area } from "./area.ts";
 
 /** What the form asks for: one request of the API for each area. */

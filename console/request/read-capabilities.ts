@@ -1,4 +1,4 @@
-import { callApi } from "../session.ts";
+import { callApi } from "../base/session.ts";
 import type { Capabilities } from "./capabilities.ts";
 
 /** Reads the API's capabilities. */

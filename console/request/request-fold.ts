@@ -1,5 +1,5 @@
 /** The form, folded into a line once it has an answer. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import { describeQuery } from "./describe-query.ts";
 import type { Example } from "./examples.ts";
 import type { Query } from "./query.ts";

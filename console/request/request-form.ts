@@ -1,6 +1,6 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
-import { otherGround } from "../demo.ts";
-import { html } from "../dom.ts";
+import { otherGround } from "../base/demo.ts";
+import { html } from "../base/dom.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
 import type { Area, Point } from "./area.ts";

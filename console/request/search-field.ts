@@ -1,5 +1,5 @@
 /** The field in which people say where: the name of a city, or an area as they have it. */
-import { announce, html } from "../dom.ts";
+import { announce, html } from "../base/dom.ts";
 import { type City, citiesNamed, type FoundCity } from "./regions.ts";
 
 interface SearchOptions {

@@ -1,6 +1,6 @@
 /** What keeps a query from being asked, and what would mend it. */
-import { counted, whole } from "../numbers.ts";
-import { afterHours, hoursFromNow, nextHour } from "../time.ts";
+import { counted, whole } from "../base/numbers.ts";
+import { afterHours, hoursFromNow, nextHour } from "../base/time.ts";
 import type { ViewState } from "./address.ts";
 import { cellCount } from "./area.ts";
 import type { Capabilities } from "./capabilities.ts";

@@ -1,6 +1,7 @@
 /** Whether an area has another time zone than the data. */
+
+import { counted } from "../base/numbers.ts";
 import { areaRing, within180 } from "../map/geojson.ts";
-import { counted } from "../numbers.ts";
 import { type Area, middleLatitude } from "./area.ts";
 
 /** Tells the time zone of a place, such as `Pacific/Fiji`. */

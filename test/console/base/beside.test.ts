@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { beside, type Rectangle } from "../../../console/answer/beside.ts";
+import { beside, type Rectangle } from "../../../console/base/beside.ts";
 
 const stage = { width: 732, height: 566 };
 const card = { width: 300, height: 280 };

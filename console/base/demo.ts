@@ -1,5 +1,5 @@
 /** What `npm start` has, and the page fills in where this machine serves it. */
-import { acceptingSinkPath } from "../shared/sandbox/sinks.ts";
+import { acceptingSinkPath } from "../../shared/sandbox/sinks.ts";
 import { apiUrl } from "./http.ts";
 
 const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fetchWhole, successful } from "../../console/whole-answer.ts";
-import { listen } from "../../tools/local/servers/listening-server.ts";
-import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts";
+import { fetchWhole, successful } from "../../../console/base/whole-answer.ts";
+import { listen } from "../../../tools/local/servers/listening-server.ts";
+import { type CuttingProxy, openCuttingProxy } from "../../support/cutting-proxy.ts";
 
 const answers: Readonly<Record<string, string>> = {
   "application/json": '{"status":"SUPPORTED_AREA"}',

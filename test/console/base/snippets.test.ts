@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { clientProgram } from "../../console/reference/client-program.ts";
-import { languages, type SnippetRequest, shellLogin } from "../../console/snippets.ts";
+import { languages, type SnippetRequest, shellLogin } from "../../../console/base/snippets.ts";
+import { clientProgram } from "../../../console/reference/client-program.ts";
 
 const body = { area: { areaType: "POLYGON", note: 'it\'s \\ "here"' }, precision: 7 };
 const request = { method: "POST", url: "https://api.example.com/live/populationdensitydata/retrieve", body };

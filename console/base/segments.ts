@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "./dom.ts";
 
 /** Creates radio buttons, shown side by side. */
 export function segments<Value extends string>(
