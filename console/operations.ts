@@ -7,7 +7,7 @@ import { counted } from "./base/numbers.ts";
 import { panel } from "./base/panel.ts";
 import { callApi } from "./base/session.ts";
 import { timeLabel } from "./base/time.ts";
-import type { DensityRequest } from "./request/query.ts";
+import type { DensityRequest } from "./data/query.ts";
 
 /** The members of an operation that the list shows (`GET /populationdensitydata/operations`). */
 interface Operation {

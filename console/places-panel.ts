@@ -2,11 +2,11 @@
 import { html } from "./base/dom.ts";
 import { counted, squareKilometres } from "./base/numbers.ts";
 import { panel } from "./base/panel.ts";
+import type { Box } from "./data/area.ts";
+import type { Coverage } from "./data/capabilities.ts";
+import { type City, type Region, regionsOf } from "./data/regions.ts";
 import { overview } from "./overview.ts";
-import type { Box } from "./request/area.ts";
-import type { Coverage } from "./request/capabilities.ts";
 import { maxAreas } from "./request/fit-areas.ts";
-import { type City, type Region, regionsOf } from "./request/regions.ts";
 
 interface PlacesOptions {
   readonly coverage: Coverage;

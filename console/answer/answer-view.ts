@@ -2,14 +2,14 @@ import { element, html } from "../base/dom.ts";
 import { loadPart } from "../base/lazy.ts";
 import { percent, whole } from "../base/numbers.ts";
 import { hideTooltip, showTooltip } from "../base/tooltip.ts";
+import { cellArea } from "../data/cells.ts";
+import { type Densities, type Hour, isPartlyCovered, type Value } from "../data/densities.ts";
+import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "../data/scale.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
-import { cellArea } from "./cells.ts";
-import { type Densities, type Hour, isPartlyCovered, type Value } from "./densities.ts";
 import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
-import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "./scale.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {

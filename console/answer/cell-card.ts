@@ -4,10 +4,10 @@ import { beside, type Rectangle } from "../base/beside.ts";
 import { element, html } from "../base/dom.ts";
 import { percent, squareKilometres, whole } from "../base/numbers.ts";
 import { hourLabel, timeLabel } from "../base/time.ts";
-import { basisText } from "./basis.ts";
+import { basisText } from "../data/basis.ts";
+import { cellArea } from "../data/cells.ts";
+import { type Densities, isPartlyCovered, type Value } from "../data/densities.ts";
 import { cellChart } from "./cell-chart.ts";
-import { cellArea } from "./cells.ts";
-import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
 import { foldLegend } from "./legend.ts";
 
 interface ShownCell {

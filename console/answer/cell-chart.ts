@@ -2,7 +2,7 @@
 import { svg } from "../base/dom.ts";
 import { whole } from "../base/numbers.ts";
 import { clockLabel } from "../base/time.ts";
-import type { Densities, Value } from "./densities.ts";
+import type { Densities, Value } from "../data/densities.ts";
 import { ticksFor } from "./ticks.ts";
 
 const width = 320;

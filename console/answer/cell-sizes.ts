@@ -3,8 +3,8 @@ import { areaFromEquator, cellArea } from "../../functions/population-density/co
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { type Polygon, polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { counted, squareKilometres, whole as wholeNumber } from "../base/numbers.ts";
-import type { Area } from "../request/area.ts";
-import type { Hour } from "./densities.ts";
+import type { Area } from "../data/area.ts";
+import type { Hour } from "../data/densities.ts";
 
 /** The ground of an answer's cells in km², in the order of the cells. */
 export interface CellSizes {

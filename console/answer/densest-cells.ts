@@ -1,7 +1,7 @@
 import { html } from "../base/dom.ts";
 import { whole } from "../base/numbers.ts";
 import { panel } from "../base/panel.ts";
-import type { Densities, Hour } from "./densities.ts";
+import type { Densities, Hour } from "../data/densities.ts";
 import { whileOpen } from "./while-open.ts";
 
 const maxListed = 10;

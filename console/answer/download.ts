@@ -1,6 +1,6 @@
 import { saveFile } from "../base/dom.ts";
 import { callApi } from "../base/session.ts";
-import type { DensityRequest } from "../request/query.ts";
+import type { DensityRequest } from "../data/query.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
 import { retrievalPath } from "./retrieval.ts";
 

@@ -7,8 +7,8 @@ import { html } from "../base/dom.ts";
 import { percent, squareKilometres, whole } from "../base/numbers.ts";
 import { panel } from "../base/panel.ts";
 import { hourLabel } from "../base/time.ts";
+import type { Hour } from "../data/densities.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import type { Hour } from "./densities.ts";
 import { whileOpen } from "./while-open.ts";
 
 interface GroundRisk {

@@ -3,8 +3,8 @@ import { html } from "../base/dom.ts";
 import { compact } from "../base/numbers.ts";
 import { hourLabel, zoneName } from "../base/time.ts";
 import { hideTooltip, showTooltip } from "../base/tooltip.ts";
-import { basisText } from "./basis.ts";
-import { type Hour, peopleText } from "./densities.ts";
+import { basisText } from "../data/basis.ts";
+import { type Hour, peopleText } from "../data/densities.ts";
 import { daysOf, nightsOf, type Span, ticksOf } from "./timeline-parts.ts";
 
 interface HourChart {

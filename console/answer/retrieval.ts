@@ -1,8 +1,8 @@
 import { callApi } from "../base/session.ts";
-import type { TypicalWeek } from "../request/capabilities.ts";
-import type { DensityRequest } from "../request/query.ts";
-import { parseBases } from "./basis.ts";
-import { type Densities, type DensityAnswer, type DensityBody, parseDensities } from "./densities.ts";
+import { parseBases } from "../data/basis.ts";
+import type { TypicalWeek } from "../data/capabilities.ts";
+import { type Densities, type DensityAnswer, type DensityBody, parseDensities } from "../data/densities.ts";
+import type { DensityRequest } from "../data/query.ts";
 
 /** The path of the operation that returns densities. */
 export const retrievalPath = "populationdensitydata/retrieve";

@@ -2,9 +2,9 @@
 import { element, html } from "../base/dom.ts";
 import { compact, counted, whole } from "../base/numbers.ts";
 import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../base/time.ts";
-import { basisText, haveOneBasis } from "./basis.ts";
+import { basisText, haveOneBasis } from "../data/basis.ts";
+import { changeFrom, type Densities, type Hour, peopleText } from "../data/densities.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import { changeFrom, type Densities, type Hour, peopleText } from "./densities.ts";
 import { hourChart } from "./hour-chart.ts";
 import { Playback } from "./playback.ts";
 import { night } from "./timeline-parts.ts";

@@ -1,4 +1,4 @@
-import type { Hour } from "./densities.ts";
+import type { Hour } from "../data/densities.ts";
 
 /** Shows the latest hour in a section while it is open: one that is folded costs nothing while hours are played. */
 export function whileOpen(section: HTMLDetailsElement, show: (hour: Hour) => void): (hour: Hour) => void {

@@ -1,13 +1,13 @@
 /** The map: the base map or the operator's own map, with areas and the cells of an answer above. */
 import type { FeatureCollection } from "geojson";
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
-import { boundsOf } from "../answer/cells.ts";
 import { assetUrl } from "../base/assets.ts";
 import type { Rectangle } from "../base/beside.ts";
 import { element, html } from "../base/dom.ts";
 import { onThemeChange, themeColours } from "../base/theme.ts";
-import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
-import type { Coverage } from "../request/capabilities.ts";
+import { type Area, areaOf, type Box, type Point } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { boundsOf } from "../data/cells.ts";
 import { attributionControl } from "./attribution.ts";
 import { CellSource } from "./cell-source.ts";
 import {

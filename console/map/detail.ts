@@ -2,8 +2,8 @@
 import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
 import { assetUrl, urlOfAsset } from "../base/assets.ts";
 import { ApiError, fetchWhole, successful } from "../base/whole-answer.ts";
-import type { Coverage } from "../request/capabilities.ts";
-import type { City } from "../request/regions.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import type { City } from "../data/regions.ts";
 import { empty, type Position } from "./geojson.ts";
 import { type PieceIndex, pieceFile, squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";

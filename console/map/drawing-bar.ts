@@ -1,5 +1,5 @@
 import { html } from "../base/dom.ts";
-import { type Area, type AreaLimits, areaProblem } from "../request/area.ts";
+import { type Area, type AreaLimits, areaProblem } from "../data/area.ts";
 
 interface DrawingActions {
   readonly finish: () => void;

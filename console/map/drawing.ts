@@ -5,7 +5,7 @@
  */
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../base/dom.ts";
-import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
+import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../data/area.ts";
 import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";
 import { areaRing } from "./geojson.ts";

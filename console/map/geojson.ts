@@ -2,9 +2,9 @@
 import type { Feature, FeatureCollection, Geometry, Polygon } from "geojson";
 import { boxAround } from "../../functions/population-density/cover/box.ts";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { ringOf } from "../answer/cells.ts";
-import { type Densities, isPartlyCovered, type Value } from "../answer/densities.ts";
-import type { Area, Box, Point } from "../request/area.ts";
+import type { Area, Box, Point } from "../data/area.ts";
+import { ringOf } from "../data/cells.ts";
+import { type Densities, isPartlyCovered, type Value } from "../data/densities.ts";
 
 /** Longitude and latitude, as GeoJSON and MapLibre take them. */
 export type Position = [longitude: number, latitude: number];

@@ -1,5 +1,5 @@
 /** The squares of the detailed ground, of which the page loads those around what is covered. */
-import type { Coverage } from "../request/capabilities.ts";
+import type { Coverage } from "../data/capabilities.ts";
 
 /** The side of a square in degrees: four of them around a place in Europe, with every town, take 125 kB. */
 export const groundSide = 3;

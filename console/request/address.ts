@@ -7,7 +7,7 @@
  * An area is `longitude,latitude` pairs; two pairs are the corners of a box. Areas are separated by semicolons. Times
  * are whole hours in UTC. Each member may be missing.
  */
-import { type Area, areaOf, boxArea, type Point } from "./area.ts";
+import { type Area, areaOf, boxArea, type Point } from "../data/area.ts";
 
 /** What an address may name. */
 export interface ViewState {

@@ -1,17 +1,17 @@
 /** The field for the areas: a city, areas as people have them, drawn on the map, or an example. */
 import { html } from "../base/dom.ts";
 import { counted, metres } from "../base/numbers.ts";
+import type { Area, AreaLimits, Point } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { areCovered, swapped } from "../data/covered.ts";
+import type { City } from "../data/regions.ts";
 import type { ViewState } from "./address.ts";
-import type { Area, AreaLimits, Point } from "./area.ts";
-import type { Coverage } from "./capabilities.ts";
 import { squareAround } from "./coordinates.ts";
-import { areCovered, swapped } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
 import { differenceRemarks } from "./geohash-list.ts";
 import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
 import { fileButton } from "./given-files.ts";
-import type { City } from "./regions.ts";
 import { isName, searchField } from "./search-field.ts";
 
 /** Draws an area on the map. */

@@ -1,5 +1,5 @@
 /** How `npm start` is told to cover the ground of a request. */
-import type { Area } from "./area.ts";
+import type { Area } from "../data/area.ts";
 
 /** A larger box may have more cells than the demo covers. */
 const mostDegrees = 0.25;

@@ -1,8 +1,8 @@
-import { cellSize } from "../answer/cells.ts";
 import { metres } from "../base/numbers.ts";
-import { middleLatitude } from "./area.ts";
+import { middleLatitude } from "../data/area.ts";
+import { cellSize } from "../data/cells.ts";
+import type { Query } from "../data/query.ts";
 import type { Example } from "./examples.ts";
-import type { Query } from "./query.ts";
 
 /** What a query asks for, in a line: `Centre of Lyon · 24 h · 150 m`. */
 export function describeQuery(

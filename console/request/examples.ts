@@ -1,5 +1,5 @@
-import { type Area, areaOf, type Box } from "./area.ts";
-import type { Coverage } from "./capabilities.ts";
+import { type Area, areaOf, type Box } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
 
 /** An example area. */
 export interface Example {

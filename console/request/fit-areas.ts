@@ -8,7 +8,7 @@ import {
   areDegrees,
   noDegrees,
   type Point,
-} from "./area.ts";
+} from "../data/area.ts";
 import { extentOf, simplified } from "./simplify.ts";
 
 /** Each area is a request of its own, so that there is a limit to them. */

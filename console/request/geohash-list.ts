@@ -3,7 +3,7 @@ import { countCells, coverOf, geohashesOf } from "../../functions/population-den
 import { maxCells, outlineAround } from "../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { counted, whole } from "../base/numbers.ts";
-import type { Area } from "./area.ts";
+import type { Area } from "../data/area.ts";
 import { listed } from "./listed.ts";
 
 /** Cells that were given as geohashes. */

@@ -1,7 +1,7 @@
 /** What kind of text people paste or drop, and the values in it. */
 
 import { counted } from "../base/numbers.ts";
-import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
+import { areDegrees, boxArea, noDegrees, type Point } from "../data/area.ts";
 import { parsePlace, squareAround } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
 import { listed } from "./listed.ts";

@@ -1,9 +1,9 @@
 /** What the ground of a request is called, in headings and in names of files. */
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import type { Area } from "../data/area.ts";
+import { type City, nameFor, plain } from "../data/regions.ts";
 import { within180 } from "../map/geojson.ts";
-import type { Area } from "./area.ts";
 import { districtOf } from "./examples.ts";
-import { type City, nameFor, plain } from "./regions.ts";
 
 /**
  * The name of an area: of the demo's district that it is, of its largest city, `near` the nearest one, or else the

@@ -1,5 +1,5 @@
 import { callApi } from "../base/session.ts";
-import type { Capabilities } from "./capabilities.ts";
+import type { Capabilities } from "../data/capabilities.ts";
 
 /** Reads the API's capabilities. */
 export async function readCapabilities(): Promise<Capabilities> {

@@ -1,18 +1,18 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
 import { otherGround } from "../base/demo.ts";
 import { html } from "../base/dom.ts";
+import type { Area, Point } from "../data/area.ts";
+import type { Capabilities } from "../data/capabilities.ts";
+import type { Query } from "../data/query.ts";
+import type { City } from "../data/regions.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
-import type { Area, Point } from "./area.ts";
 import { type AreaDrawing, AreaField } from "./area-field.ts";
 import { aroundOption } from "./around.ts";
-import type { Capabilities } from "./capabilities.ts";
 import { costOf } from "./cost.ts";
 import type { Example } from "./examples.ts";
 import { periodField } from "./period-field.ts";
 import { precisionField } from "./precision-field.ts";
-import type { Query } from "./query.ts";
-import type { City } from "./regions.ts";
 import { finestFor, largestCount, type QueryProblem, validate } from "./validation.ts";
 
 interface FormOptions {

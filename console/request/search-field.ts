@@ -1,6 +1,6 @@
 /** The field in which people say where: the name of a city, or an area as they have it. */
 import { announce, html } from "../base/dom.ts";
-import { type City, citiesNamed, type FoundCity } from "./regions.ts";
+import { type City, citiesNamed, type FoundCity } from "../data/regions.ts";
 
 interface SearchOptions {
   /** Resolves once they are loaded. */

@@ -1,4 +1,4 @@
-import { notWgs84 } from "./area.ts";
+import { notWgs84 } from "../data/area.ts";
 
 const types: Readonly<Record<string, string>> = {
   POINT: "Point",

@@ -1,8 +1,8 @@
 /** Whether an area has another time zone than the data. */
 
 import { counted } from "../base/numbers.ts";
+import { type Area, middleLatitude } from "../data/area.ts";
 import { areaRing, within180 } from "../map/geojson.ts";
-import { type Area, middleLatitude } from "./area.ts";
 
 /** Tells the time zone of a place, such as `Pacific/Fiji`. */
 type LookUp = (latitude: number, longitude: number) => string;

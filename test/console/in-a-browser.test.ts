@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { boundsOf } from "../../console/answer/cells.ts";
+import { boundsOf } from "../../console/data/cells.ts";
 import {
   type AnswerBody,
   type ConsolePage,

@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
-import { type Basis, basisText } from "../../../console/answer/basis.ts";
-import { cellArea } from "../../../console/answer/cells.ts";
-import {
-  changeFrom,
-  type DensityBody,
-  parseDensities,
-  peopleText,
-} from "../../../console/answer/densities.ts";
+import { type Basis, basisText } from "../../../console/data/basis.ts";
+import { cellArea } from "../../../console/data/cells.ts";
+import { changeFrom, type DensityBody, parseDensities, peopleText } from "../../../console/data/densities.ts";
 
 const week = { timeZone: "Europe/Paris", holidays: ["2026-11-23"] };
 const none = [null, null];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { boxArea } from "../../../console/request/area.ts";
-import { qualityIn, swapped, touchesCoverage } from "../../../console/request/covered.ts";
+import { boxArea } from "../../../console/data/area.ts";
+import { qualityIn, swapped, touchesCoverage } from "../../../console/data/covered.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 
 const lyon = coverageOfBoxes({ west: 4.8, south: 45.7, east: 4.9, north: 45.8 }) ?? {

@@ -1,8 +1,8 @@
 /** An answer of the API, by hour and cell. */
 import type { FeatureCollection, Polygon } from "geojson";
 import { whole } from "../base/numbers.ts";
-import type { TypicalWeek } from "../request/capabilities.ts";
 import { type Basis, combinedBasis } from "./basis.ts";
+import type { TypicalWeek } from "./capabilities.ts";
 import { cellArea } from "./cells.ts";
 import { typicalDayOf } from "./typical-day.ts";
 

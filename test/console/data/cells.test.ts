@@ -1,6 +1,6 @@
 import ngeohash from "ngeohash";
 import { expect, test } from "vitest";
-import { boundsOf, cellSize, ringOf } from "../../../console/answer/cells.ts";
+import { boundsOf, cellSize, ringOf } from "../../../console/data/cells.ts";
 
 test.each(["u", "u05", "u05kq4x", "s00000000000", "zzzzzzz", "0000000"])(
   "boundsOf returns the edges of cell %s as ngeohash computes them",

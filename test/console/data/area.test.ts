@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { areaOf, areaProblem, cellCount } from "../../../console/request/area.ts";
-import { limits, triangle } from "./points.ts";
+import { areaOf, areaProblem, cellCount } from "../../../console/data/area.ts";
+import { limits, triangle } from "../request/points.ts";
 
 describe("areaProblem", () => {
   const tooMany = Array.from({ length: 16 }, () => triangle[0]);

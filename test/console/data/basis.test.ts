@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { haveOneBasis, isModelled, parseBases, qualityText } from "../../../console/answer/basis.ts";
+import { haveOneBasis, isModelled, parseBases, qualityText } from "../../../console/data/basis.ts";
 import { basisList } from "../../../functions/population-density/answer/basis.ts";
 
 test("parseBases reads the basis of each hour as the service writes them", () => {

@@ -2,7 +2,7 @@
 
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import type { Box } from "../request/area.ts";
+import type { Box } from "./area.ts";
 
 /** The area of a cell in km². */
 export { cellArea };

@@ -1,4 +1,4 @@
-import type { TypicalWeek } from "../request/capabilities.ts";
+import type { TypicalWeek } from "./capabilities.ts";
 
 /**
  * The day of the typical week that an hour is taken from, by the time zone and the holidays of the data: `Sunday`, or

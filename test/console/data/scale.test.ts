@@ -8,7 +8,7 @@ import {
   fixedScale,
   labelledClasses,
   scaleOf,
-} from "../../../console/answer/scale.ts";
+} from "../../../console/data/scale.ts";
 
 const densities = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
 

@@ -1,6 +1,6 @@
 /** What the numbers of an hour are made from. */
 import { percent } from "../base/numbers.ts";
-import type { Capabilities, ForecastQuality } from "../request/capabilities.ts";
+import type { Capabilities, ForecastQuality } from "./capabilities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type City, citiesNamed, nameFor, regionsOf } from "../../../console/request/regions.ts";
+import { type City, citiesNamed, nameFor, regionsOf } from "../../../console/data/regions.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 
 const city = (name: string, people: number, longitude: number, latitude: number): City => ({
