@@ -1,7 +1,8 @@
 /** Whether areas have anything of what is covered, or of where typical hours were compared. */
-import { continuous, positionOf } from "../map/geojson.ts";
+
 import type { Point } from "./area.ts";
 import type { Coverage, ForecastQuality } from "./capabilities.ts";
+import { continuous, positionOf } from "./outlines.ts";
 import type { Query } from "./query.ts";
 
 type Place = readonly number[];

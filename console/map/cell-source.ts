@@ -5,11 +5,12 @@ import { isDark, themeColours } from "../base/theme.ts";
 import type { Box } from "../data/area.ts";
 import { boundsOf } from "../data/cells.ts";
 import type { Densities } from "../data/densities.ts";
+import type { Position } from "../data/outlines.ts";
 import type { Scale } from "../data/scale.ts";
 import { edgesOf } from "./cell-edges.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
 import { Fade } from "./fade.ts";
-import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
+import { empty, rectangle, rectangles } from "./geojson.ts";
 import { cellLayers, edgesZoom, lowestLines, repaint, selectedLayer } from "./layers.ts";
 
 /** Cells in an hour, and how they are shown. */

@@ -8,19 +8,10 @@ import { onThemeChange, themeColours } from "../base/theme.ts";
 import { type Area, areaOf, type Box, type Point } from "../data/area.ts";
 import type { Coverage } from "../data/capabilities.ts";
 import { boundsOf } from "../data/cells.ts";
+import { areaRing, boxRing, continuous, type Position, positionOf } from "../data/outlines.ts";
 import { attributionControl } from "./attribution.ts";
 import { CellSource } from "./cell-source.ts";
-import {
-  areaRing,
-  boxRing,
-  continuous,
-  empty,
-  linesOf,
-  type Position,
-  positionOf,
-  withoutCuts,
-  worldWithout,
-} from "./geojson.ts";
+import { empty, linesOf, withoutCuts, worldWithout } from "./geojson.ts";
 import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { dots, hatching, strokes } from "./patterns.ts";

@@ -3,8 +3,9 @@ import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
 import { assetUrl, urlOfAsset } from "../base/assets.ts";
 import { ApiError, fetchWhole, successful } from "../base/whole-answer.ts";
 import type { Coverage } from "../data/capabilities.ts";
+import type { Position } from "../data/outlines.ts";
 import type { City } from "../data/regions.ts";
-import { empty, type Position } from "./geojson.ts";
+import { empty } from "./geojson.ts";
 import { type PieceIndex, pieceFile, squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";
 

@@ -6,9 +6,9 @@
 import type { MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../base/dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../data/area.ts";
+import { areaRing } from "../data/outlines.ts";
 import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";
-import { areaRing } from "./geojson.ts";
 import { Handles, pointOf } from "./handles.ts";
 
 /**

@@ -2,7 +2,7 @@
 import maplibregl, { type Map as MapLibreMap } from "maplibre-gl";
 import { html } from "../base/dom.ts";
 import type { Point } from "../data/area.ts";
-import type { Position } from "./geojson.ts";
+import type { Position } from "../data/outlines.ts";
 
 /** What people do with handles; corners are named by their index. */
 interface HandleActions {

@@ -1,8 +1,8 @@
 /** What the ground of a request is called, in headings and in names of files. */
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import type { Area } from "../data/area.ts";
+import { within180 } from "../data/outlines.ts";
 import { type City, nameFor, plain } from "../data/regions.ts";
-import { within180 } from "../map/geojson.ts";
 import { districtOf } from "./examples.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import { counted } from "../base/numbers.ts";
 import { type Area, middleLatitude } from "../data/area.ts";
-import { areaRing, within180 } from "../map/geojson.ts";
+import { areaRing, within180 } from "../data/outlines.ts";
 
 /** Tells the time zone of a place, such as `Pacific/Fiji`. */
 type LookUp = (latitude: number, longitude: number) => string;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Area, boxArea } from "../../../console/data/area.ts";
 import { boundsOf } from "../../../console/data/cells.ts";
-import { boxOfCells } from "../../../console/map/geojson.ts";
+import { boxOfCells } from "../../../console/data/outlines.ts";
 
 function areaIn(west: number, south: number, east: number, north: number): Area {
   const area = boxArea({ west, south, east, north });
