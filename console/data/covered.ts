@@ -2,11 +2,10 @@
 
 import type { Point } from "./area.ts";
 import type { Coverage, ForecastQuality } from "./capabilities.ts";
-import { continuous, positionOf } from "./outlines.ts";
+import { continuous, isWithin, positionOf, type Ring } from "./outlines.ts";
 import type { Query } from "./query.ts";
 
 type Place = readonly number[];
-type Ring = readonly Place[];
 
 /** Whether a ring, also one across the antimeridian, has anything of what is covered. */
 export function touchesCoverage(
@@ -64,18 +63,6 @@ function partsOf([west = 0, south = 0, east = 0, north = 0]: readonly number[]):
 export function swapped(ring: readonly Point[]): readonly Point[] | undefined {
   const points = ring.map(({ latitude, longitude }) => ({ latitude: longitude, longitude: latitude }));
   return points.every(({ latitude }) => Math.abs(latitude) <= 90) ? points : undefined;
-}
-
-/** Whether a ray to the east crosses the rings an odd number of times: a hole is not in its polygon. */
-export function isWithin([longitude = 0, latitude = 0]: Place, rings: readonly Ring[]): boolean {
-  let crossings = 0;
-  for (const ring of rings) {
-    for (const [[x1 = 0, y1 = 0], [x2 = 0, y2 = 0]] of edgesOf(ring)) {
-      if (y1 > latitude === y2 > latitude) continue;
-      if (longitude < x1 + ((latitude - y1) / (y2 - y1)) * (x2 - x1)) crossings++;
-    }
-  }
-  return crossings % 2 === 1;
 }
 
 function cross(one: Ring, other: Ring): boolean {

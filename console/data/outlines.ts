@@ -1,10 +1,48 @@
 /** The outlines of areas and boxes as rings of positions, also across the antimeridian. */
 import { boxAround } from "../../functions/population-density/cover/box.ts";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
+import type { Polygon } from "../../functions/population-density/cover/polygon.ts";
 import type { Area, Box, Point } from "./area.ts";
 
 /** Longitude and latitude, as GeoJSON and MapLibre take them. */
 export type Position = [longitude: number, latitude: number];
+
+/** Places of GeoJSON, one after the other; the last may be the first again. */
+export type Ring = readonly (readonly number[])[];
+
+/** The corners of a polygon, also beyond 180 degrees. */
+export function cornersOf({ longitudes, latitudes }: Polygon): Position[] {
+  return Array.from(longitudes, (longitude, index) => [longitude, latitudes[index] ?? 0]);
+}
+
+/** The box around a ring, which goes on beyond 180 degrees. */
+export function boxOfRing(ring: Ring): Box {
+  const [longitudes, latitudes] = [ring.map(([x = 0]) => x), ring.map(([, y = 0]) => y)];
+  return {
+    west: Math.min(...longitudes),
+    south: Math.min(...latitudes),
+    east: Math.max(...longitudes),
+    north: Math.max(...latitudes),
+  };
+}
+
+/** The longitudes at which a parallel crosses rings, ascending. */
+export function crossingsAt(latitude: number, rings: readonly Ring[]): number[] {
+  const crossings: number[] = [];
+  for (const ring of rings) {
+    for (const [index, [x1 = 0, y1 = 0]] of ring.entries()) {
+      const [x2 = 0, y2 = 0] = ring[(index + 1) % ring.length] ?? [];
+      if (y1 > latitude === y2 > latitude) continue;
+      crossings.push(x1 + ((latitude - y1) / (y2 - y1)) * (x2 - x1));
+    }
+  }
+  return crossings.sort((one, other) => one - other);
+}
+
+/** Whether a ray to the east crosses the rings an odd number of times: a hole is not in its polygon. */
+export function isWithin([longitude = 0, latitude = 0]: readonly number[], rings: readonly Ring[]): boolean {
+  return crossingsAt(latitude, rings).filter((crossing) => crossing > longitude).length % 2 === 1;
+}
 
 /** Positions of which each is less than half the world from the one before: longitudes continue beyond 180 degrees. */
 export function continuous(positions: readonly Position[]): Position[] {
@@ -33,17 +71,16 @@ export function areaRing({ boundary }: Area): Position[] {
 export function boxOfCells(areas: readonly Area[], precision: number): Box | undefined {
   const { cellWidth, cellHeight } = gridOf(precision);
   const boxes = areas.map((area): Box => {
-    const [longitudes, latitudes] = [0, 1].map((axis) => areaRing(area).map((place) => place[axis] ?? 0));
-    const start = (degrees: readonly number[] = [], size = 1) =>
-      Math.floor(Math.min(...degrees) / size) * size;
-    const end = (degrees: readonly number[] = [], size = 1) => Math.ceil(Math.max(...degrees) / size) * size;
-    const [west, east] = [start(longitudes, cellWidth), end(longitudes, cellWidth)];
+    const box = boxOfRing(areaRing(area));
+    const start = (degrees: number, size: number) => Math.floor(degrees / size) * size;
+    const end = (degrees: number, size: number) => Math.ceil(degrees / size) * size;
+    const [west, east] = [start(box.west, cellWidth), end(box.east, cellWidth)];
     const isAround = east - west >= 360;
     return {
       west: isAround ? -180 : within180(west),
-      south: Math.max(-85, start(latitudes, cellHeight)),
+      south: Math.max(-85, start(box.south, cellHeight)),
       east: isAround ? 180 : within180(east - cellWidth) + cellWidth,
-      north: Math.min(85, end(latitudes, cellHeight)),
+      north: Math.min(85, end(box.north, cellHeight)),
     };
   });
   return boxes.length === 0 ? undefined : boxes.reduce(boxAround);

@@ -1,7 +1,7 @@
 /** The regions that are covered, by the names of their cities. */
 import type { Box } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
-import { isWithin } from "./covered.ts";
+import { boxOfRing, isWithin, type Ring } from "./outlines.ts";
 
 /** A city of the map, or a part of one. */
 export interface City {
@@ -27,7 +27,7 @@ export function regionsOf({ coordinates }: Coverage, places: readonly City[]): R
   const cities = places.filter(({ people }) => people > 0);
   return coordinates
     .map((polygon): Region => {
-      const box = boxOf(polygon[0] ?? []);
+      const box = boxOfRing(polygon[0] ?? []);
       return { name: nameFor(polygon, cities), squareKilometres: sizeOf(polygon), box };
     })
     .sort((one, other) => other.squareKilometres - one.squareKilometres);
@@ -101,7 +101,7 @@ export function nameFor(polygon: Polygon, cities: readonly City[]): string | und
     .filter(({ longitude, latitude }) => isWithin([longitude, latitude], polygon))
     .sort((one, other) => other.people - one.people);
   if (inside[0] !== undefined) return inside[0].name;
-  const box = boxOf(polygon[0] ?? []);
+  const box = boxOfRing(polygon[0] ?? []);
   const [x, y] = [(box.west + box.east) / 2, (box.south + box.north) / 2];
   const distance = ({ longitude, latitude }: City) => {
     const east = longitude - x - 360 * Math.round((longitude - x) / 360);
@@ -114,23 +114,13 @@ export function nameFor(polygon: Polygon, cities: readonly City[]): string | und
   return nearest === undefined || distance(nearest) > 2 ? undefined : `near ${nearest.name}`;
 }
 
-function boxOf(ring: Polygon[number]): Box {
-  const [longitudes, latitudes] = [0, 1].map((axis) => ring.map((place) => place[axis] ?? 0));
-  return {
-    west: Math.min(...(longitudes ?? [])),
-    south: Math.min(...(latitudes ?? [])),
-    east: Math.max(...(longitudes ?? [])),
-    north: Math.max(...(latitudes ?? [])),
-  };
-}
-
 /** The area of a polygon without its holes. */
 function sizeOf(polygon: Polygon): number {
   const [outer = 0, ...holes] = polygon.map(ringSize);
   return holes.reduce((size, hole) => size - hole, outer);
 }
 
-function ringSize(ring: Polygon[number]): number {
+function ringSize(ring: Ring): number {
   const sum = ring.reduce((total, [x1 = 0, y1 = 0], index) => {
     const [x2 = 0, y2 = 0] = ring[(index + 1) % ring.length] ?? [];
     return total + (x2 - x1) * (Math.sin((y1 * Math.PI) / 180) + Math.sin((y2 * Math.PI) / 180));
