@@ -20,7 +20,10 @@ const loaders: Readonly<Record<View, () => Promise<void>>> = {
   map: async () => {
     const mapStyle = document.querySelector<HTMLMetaElement>('meta[name="map-style"]')?.content ?? "";
     // Both at once: a browser finds the second one only in the first.
-    const [{ showMapView }] = await Promise.all([import("./map-view.ts"), import(assetUrl("mapShared"))]);
+    const [{ showMapView }] = await Promise.all([
+      import("./map-view/map-view.ts"),
+      import(assetUrl("mapShared")),
+    ]);
     await showMapView(mapStyle);
   },
   reference: async () => {

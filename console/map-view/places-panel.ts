@@ -1,12 +1,12 @@
 /** The regions that are covered, as a list and on a small map. */
-import { html } from "./base/dom.ts";
-import { counted, squareKilometres } from "./base/numbers.ts";
-import { panel } from "./base/panel.ts";
-import type { Box } from "./data/area.ts";
-import type { Coverage } from "./data/capabilities.ts";
-import { type City, type Region, regionsOf } from "./data/regions.ts";
+import { html } from "../base/dom.ts";
+import { counted, squareKilometres } from "../base/numbers.ts";
+import { panel } from "../base/panel.ts";
+import type { Box } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { type City, type Region, regionsOf } from "../data/regions.ts";
+import { maxAreas } from "../request/fit-areas.ts";
 import { overview } from "./overview.ts";
-import { maxAreas } from "./request/fit-areas.ts";
 
 interface PlacesOptions {
   readonly coverage: Coverage;

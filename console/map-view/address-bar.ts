@@ -1,6 +1,6 @@
 /** The fragment of the page's address, which holds what the map shows. */
-import type { ScaleName } from "./answer/legend.ts";
-import { type ViewState, writeAddress } from "./request/address.ts";
+import type { ScaleName } from "../answer/legend.ts";
+import { type ViewState, writeAddress } from "../request/address.ts";
 
 /** What a reload keeps, and an address that is shared does not have. */
 interface KeptState {

@@ -1,9 +1,9 @@
 /** The caller's webhook secrets, with which deliveries are signed. */
-import { Asking } from "./base/asking.ts";
-import { html } from "./base/dom.ts";
-import { panel } from "./base/panel.ts";
-import { callApi } from "./base/session.ts";
-import { timeLabel } from "./base/time.ts";
+import { Asking } from "../base/asking.ts";
+import { html } from "../base/dom.ts";
+import { panel } from "../base/panel.ts";
+import { callApi } from "../base/session.ts";
+import { timeLabel } from "../base/time.ts";
 
 interface Secret {
   readonly id: string;

@@ -1,13 +1,13 @@
 /** The caller's operations: requests whose answers are delivered to a sink. */
-import { Asking } from "./base/asking.ts";
-import { demoSink } from "./base/demo.ts";
-import { announce, html } from "./base/dom.ts";
-import { IdempotencyKeys } from "./base/idempotency-keys.ts";
-import { counted } from "./base/numbers.ts";
-import { panel } from "./base/panel.ts";
-import { callApi } from "./base/session.ts";
-import { timeLabel } from "./base/time.ts";
-import type { DensityRequest } from "./data/query.ts";
+import { Asking } from "../base/asking.ts";
+import { demoSink } from "../base/demo.ts";
+import { announce, html } from "../base/dom.ts";
+import { IdempotencyKeys } from "../base/idempotency-keys.ts";
+import { counted } from "../base/numbers.ts";
+import { panel } from "../base/panel.ts";
+import { callApi } from "../base/session.ts";
+import { timeLabel } from "../base/time.ts";
+import type { DensityRequest } from "../data/query.ts";
 
 /** The members of an operation that the list shows (`GET /populationdensitydata/operations`). */
 interface Operation {

@@ -1,8 +1,8 @@
 /** A small map of the part of the world that has the covered regions. */
-import { svg } from "./base/dom.ts";
-import type { Box } from "./data/area.ts";
-import type { Position } from "./data/outlines.ts";
-import { landRings } from "./map/detail.ts";
+import { svg } from "../base/dom.ts";
+import type { Box } from "../data/area.ts";
+import type { Position } from "../data/outlines.ts";
+import { landRings } from "../map/detail.ts";
 
 const [width, height] = [300, 170];
 
