@@ -10,12 +10,11 @@ import { counted, whole } from "../base/numbers.ts";
 import { qualityText } from "../data/basis.ts";
 import type { ForecastQuality } from "../data/capabilities.ts";
 import type { Densities, Hour } from "../data/densities.ts";
-import type { DensityRequest } from "../data/query.ts";
+import { type DensityRequest, retrievalPath } from "../data/query.ts";
 import type { CellSizes } from "./cell-sizes.ts";
 import { densestCells } from "./densest-cells.ts";
 import { download, type Format, formatsFor, type NameFile } from "./download.ts";
 import { extremesOf, groundRisk, riskText } from "./ground-risk.ts";
-import { retrievalPath } from "./retrieval.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
 interface Result {

@@ -10,7 +10,10 @@ export interface Query {
   readonly precision: number;
 }
 
-/** The body of `POST /populationdensitydata/retrieve`. */
+/** The path of the operation that returns densities. */
+export const retrievalPath = "populationdensitydata/retrieve";
+
+/** The body of a request for densities. */
 export interface DensityRequest {
   readonly area: Area;
   readonly startTime: string;
