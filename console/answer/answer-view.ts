@@ -1,4 +1,4 @@
-import { element, html } from "../base/dom.ts";
+import { buttonTo, element } from "../base/dom.ts";
 import { loadPart } from "../base/lazy.ts";
 import { percent, whole } from "../base/numbers.ts";
 import { hideTooltip, showTooltip } from "../base/tooltip.ts";
@@ -9,7 +9,7 @@ import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
-import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
+import { type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {
@@ -40,11 +40,10 @@ export class AnswerView {
   readonly #options: AnswerOptions;
   readonly #ownScale: Scale;
   readonly #timeline: Timeline;
-  readonly #tilt = html(
-    "button",
-    { type: "button", class: "tilt", "aria-pressed": "false", click: () => void this.#switchColumns() },
-    "3D",
-  );
+  readonly #tilt = buttonTo("3D", () => void this.#switchColumns(), {
+    class: "tilt",
+    "aria-pressed": "false",
+  });
   /** The part of the page that draws columns; undefined while the map is flat. */
   #columns: typeof import("../map/columns.ts") | undefined;
   #name: ScaleName;
@@ -127,7 +126,7 @@ export class AnswerView {
     element("paper-heading").replaceChildren();
     this.select(undefined);
     map.cells.show(undefined, this.#scale);
-    hideLegend();
+    element("legend").replaceChildren();
   }
 
   #chooseScale(name: ScaleName): void {

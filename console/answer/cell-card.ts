@@ -1,7 +1,7 @@
 /** The card of a cell: its values in the current hour, and a chart of all hours. */
 
 import { beside, type Rectangle } from "../base/beside.ts";
-import { element, html } from "../base/dom.ts";
+import { buttonTo, element, html } from "../base/dom.ts";
 import { percent, squareKilometres, whole } from "../base/numbers.ts";
 import { hourLabel, timeLabel } from "../base/time.ts";
 import { basisText } from "../data/basis.ts";
@@ -95,7 +95,7 @@ function cellCard(
       "div",
       { class: "row spread" },
       title,
-      html("button", { type: "button", class: "close", "aria-label": "Close the cell", click: close }, "×"),
+      buttonTo("×", close, { class: "close", "aria-label": "Close the cell" }),
     ),
     html("p", { class: "note" }, hourLabel(shown.start, shown.end), made !== "" && ` · ${made}`),
     html("p", { class: "figure" }, describe(value, threshold)),

@@ -5,16 +5,10 @@ import {
 } from "../../functions/population-density/summary/ground-risk.ts";
 import { html } from "../base/dom.ts";
 import { percent, squareKilometres, whole } from "../base/numbers.ts";
-import { panel } from "../base/panel.ts";
 import { hourLabel } from "../base/time.ts";
 import type { Hour } from "../data/densities.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import { whileOpen } from "./while-open.ts";
-
-interface GroundRisk {
-  readonly element: HTMLElement;
-  readonly showHour: (hour: Hour) => void;
-}
+import { type HourTable, hourTable } from "./hour-table.ts";
 
 const labels: Readonly<Record<GroundRiskClass, string>> = {
   BELOW_5: "Below 5",
@@ -27,32 +21,19 @@ const labels: Readonly<Record<GroundRiskClass, string>> = {
   NO_DATA: "No data",
 };
 
+const tableNote =
+  "Cells in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown. Their ground " +
+  "is that of whole cells, also beyond the area.";
+
 /** Creates the table of the cells in each population band of SORA 2.5 in an hour, with their ground. */
-export function groundRisk({ whole: areas }: CellSizes): GroundRisk {
-  const rows = html("tbody");
-  const head = html(
-    "tr",
-    {},
-    html("th", { scope: "col" }, "People per km²"),
-    html("th", { scope: "col", class: "number" }, "Cells"),
-    html("th", { scope: "col", class: "number" }, "Ground"),
-  );
-  const element = panel(
-    "Ground risk",
-    { name: "ground-risk" },
-    html(
-      "p",
-      { class: "note" },
-      "Cells in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown. Their ground " +
-        "is that of whole cells, also beyond the area.",
-    ),
-    html("table", {}, html("thead", {}, head), rows),
-  );
-  return { element, showHour: whileOpen(element, (hour) => rows.replaceChildren(...rowsOf(hour, areas))) };
+export function groundRisk({ whole: areas }: CellSizes): HourTable {
+  const columns = ["People per km²", "Cells", "Ground"];
+  const options = { title: "Ground risk", name: "ground-risk", note: tableNote, columns };
+  return hourTable(options, (hour) => rowsOf(hour, areas));
 }
 
 /** What the densities of an hour mean for a flight, in a sentence. */
-export function riskText(hour: Pick<Hour, "counts" | "values">, sizes: CellSizes): string {
+export function riskText(hour: Hour, sizes: CellSizes): string {
   const classes = classesOf(hour.values, sizes.whole).list();
   const bands = classes.filter(
     ({ class: name, cells }) => cells > 0 && name !== "LOW_DENSITY" && name !== "NO_DATA",

@@ -94,11 +94,6 @@ export function unfoldLegend(): void {
   isLeftToUser = false;
 }
 
-/** Hides the legend. */
-export function hideLegend(): void {
-  element("legend").replaceChildren();
-}
-
 /** The colours in ascending order, each with the share of cells that have it above, and the bounds below. */
 function ramp(scale: Scale): HTMLElement {
   const labelled = labelledClasses(scale);

@@ -3,7 +3,7 @@
 import { Asking } from "../base/asking.ts";
 import { copyLink } from "../base/copy.ts";
 import { otherGround } from "../base/demo.ts";
-import { html } from "../base/dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 import { apiUrl } from "../base/http.ts";
 import { loadPart } from "../base/lazy.ts";
 import { counted, whole } from "../base/numbers.ts";
@@ -88,12 +88,9 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
   const unknown = html("dd", { id: "no-data-cells" });
   const count = (term: string, cells: HTMLElement) => html("div", {}, html("dt", {}, term), cells);
   const cells = counted(geohashes.length, "cell");
+  const small = `Those with fewer than ${threshold} people`;
   const elements = [
-    html(
-      "p",
-      { class: "note" },
-      `Of ${cells} in the hour that is shown. Those with fewer than ${threshold} people are not in the sum.`,
-    ),
+    html("p", { class: "note" }, `Of ${cells} in the hour that is shown. ${small} are not in the sum.`),
     html(
       "dl",
       { class: "counts" },
@@ -129,21 +126,13 @@ function actions(
   const buttons = html(
     "div",
     { class: "row" },
-    ...formatsFor(requests).map((format) =>
-      html("button", { type: "button", click: () => save(format) }, format),
+    ...formatsFor(requests).map((format) => buttonTo(format, () => save(format))),
+    buttonTo("Parquet", parquet),
+    buttonTo("Copy as code", () =>
+      showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
     ),
-    html("button", { type: "button", click: parquet }, "Parquet"),
-    html(
-      "button",
-      {
-        type: "button",
-        click: () =>
-          showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
-      },
-      "Copy as code",
-    ),
-    html("button", { type: "button", click: () => void copyLink() }, "Copy link"),
-    html("button", { type: "button", click: savePicture }, "PNG"),
+    buttonTo("Copy link", () => void copyLink()),
+    buttonTo("PNG", savePicture),
   );
   return [buttons, asking.element, unloaded];
 }

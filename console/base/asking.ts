@@ -1,5 +1,5 @@
 /** How the page asks the API: says that it does, and lets people cancel, wait and try again. */
-import { announce, html, linksTo } from "./dom.ts";
+import { announce, buttonTo, html, linksTo } from "./dom.ts";
 import { counted, separated } from "./numbers.ts";
 import { allowedPlaces } from "./session.ts";
 import { ApiError } from "./whole-answer.ts";
@@ -76,7 +76,7 @@ export class Asking {
   /** Says that the API is being asked, with a button that cancels. */
   #progress(text: string, cancel: (() => void) | undefined): (text: string) => void {
     const words = html("span", {}, text);
-    const button = cancel && html("button", { type: "button", click: cancel }, "Cancel");
+    const button = cancel && buttonTo("Cancel", cancel);
     this.element.replaceChildren(html("div", { class: "progress row spread" }, words, button));
     announce(text);
     return (next) => words.replaceChildren(next);
@@ -100,7 +100,7 @@ export class Asking {
         alertBox(
           error,
           error.status === 403 && allowedNote(),
-          isWorthAnother && html("button", { type: "button", click: again }, "Try again"),
+          isWorthAnother && buttonTo("Try again", again),
         ),
       );
       if (!isWorthAnother) resolve(undefined);

@@ -36,6 +36,15 @@ function fill<Made extends Element>(made: Made, attributes: Attributes, children
   return made;
 }
 
+/** Creates a button that calls a listener, and sends no form. */
+export function buttonTo(
+  text: string | undefined,
+  click: (event: Event) => unknown,
+  attributes: Attributes = {},
+): HTMLButtonElement {
+  return html("button", { type: "button", click, ...attributes }, text);
+}
+
 /** Links to places of the page, with commas between them. */
 export function linksTo(
   places: readonly { readonly name: string; readonly href: string }[],

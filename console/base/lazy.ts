@@ -1,5 +1,6 @@
 /** Parts of the page that are loaded when they are first needed. */
-import { html } from "./dom.ts";
+import { buttonTo, html } from "./dom.ts";
+import { withStorage } from "./storage.ts";
 import { ApiError, fetchWhole } from "./whole-answer.ts";
 
 /** Says in the tab that a page was loaded again for new parts, so that it is not loaded again and again. */
@@ -34,7 +35,7 @@ export async function loadPart(place: HTMLElement, load: () => Promise<void>): P
           "div",
           { class: "message problem", role: "alert" },
           html("p", {}, "A part of this page could not be loaded."),
-          html("button", { type: "button", click: tryAgain }, "Try again"),
+          buttonTo("Try again", tryAgain),
         ),
       );
     });
@@ -63,12 +64,10 @@ function scriptIn(page: Document): string | undefined {
 
 /** Notes that the page is loaded again for a script. @returns false if it was before, or the tab keeps nothing. */
 function markReload(script: string): boolean {
-  try {
-    if (sessionStorage.getItem(reloadedFor) === script) return false;
-    sessionStorage.setItem(reloadedFor, script);
+  const isNoted = withStorage("sessionStorage", (storage) => {
+    if (storage.getItem(reloadedFor) === script) return false;
+    storage.setItem(reloadedFor, script);
     return true;
-  } catch (error) {
-    if (error instanceof DOMException) return false;
-    throw error;
-  }
+  });
+  return isNoted === true;
 }

@@ -1,5 +1,5 @@
 import { demoLogin, isDemoCity } from "./demo.ts";
-import { announce, element, html } from "./dom.ts";
+import { announce, buttonTo, element, html } from "./dom.ts";
 import { currentLogin, type Login, logIn, logOut, onLoginChange, useToken } from "./session.ts";
 import { isDark } from "./theme.ts";
 import { ApiError } from "./whole-answer.ts";
@@ -57,11 +57,8 @@ function showAccount(login: Login | undefined, onLogOut: () => void): void {
   const account = element("account");
   account.replaceChildren(
     ...(login === undefined
-      ? [html("button", { type: "button", click: () => askForLogin() }, "Log in")]
-      : [
-          html("span", { class: "who" }, login.username),
-          html("button", { type: "button", click: onLogOut }, "Log out"),
-        ]),
+      ? [buttonTo("Log in", () => askForLogin())]
+      : [html("span", { class: "who" }, login.username), buttonTo("Log out", onLogOut)]),
   );
 }
 

@@ -3,6 +3,7 @@
  * longer than the tab. Tabs of the same page share a login while both are open; a logout is for all that share it.
  */
 import { type ApiRequest, fetchFrom, send } from "./http.ts";
+import { withStorage } from "./storage.ts";
 import { type Answer, ApiError } from "./whole-answer.ts";
 
 /** The logged-in user and the access token. */
@@ -170,26 +171,17 @@ export function allowedPlaces(): readonly { readonly name: string; readonly href
 
 /** The login that the tab had before its reload, if its token has not expired. */
 function keptLogin(): Login | undefined {
-  const text = withStorage((storage) => storage.getItem(name)) ?? null;
+  const text = withStorage("sessionStorage", (storage) => storage.getItem(name)) ?? null;
   if (text === null) return undefined;
   const kept = JSON.parse(text) as Login;
   const { exp } = claimsOf(kept.token) ?? {};
   return typeof exp === "number" && exp * 1_000 > Date.now() ? kept : undefined;
 }
 
+/** Keeps the login with the tab. Where the user forbids it, the session ends with the page. */
 function keep(kept: Login | undefined): void {
-  withStorage((storage) => {
+  withStorage("sessionStorage", (storage) => {
     if (kept === undefined) storage.removeItem(name);
     else storage.setItem(name, JSON.stringify(kept));
   });
-}
-
-/** Uses what the browser keeps with the tab; undefined where the user forbids it. The session then ends with the page. */
-function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
-  try {
-    return use(sessionStorage);
-  } catch (error) {
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
 }

@@ -3,6 +3,7 @@
  * and `styles/dark.css`.
  */
 import { element, html } from "./dom.ts";
+import { withStorage } from "./storage.ts";
 
 const names = { system: "System", light: "Light", dark: "Dark" } as const;
 
@@ -41,25 +42,17 @@ export function followTheme(): void {
   };
   field.addEventListener("change", () => {
     theme = field.value as Theme;
-    withStorage((storage) => (theme === "system" ? storage.removeItem(key) : storage.setItem(key, theme)));
+    withStorage("localStorage", (storage) =>
+      theme === "system" ? storage.removeItem(key) : storage.setItem(key, theme),
+    );
     apply();
   });
   dark.addEventListener("change", apply);
-  const kept = withStorage((storage) => storage.getItem(key));
+  const kept = withStorage("localStorage", (storage) => storage.getItem(key));
   if (kept === "light" || kept === "dark") theme = kept;
   field.value = theme;
   element("theme").replaceChildren(field);
   apply();
-}
-
-/** Uses what the browser keeps; undefined where the user forbids it. */
-function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
-  try {
-    return use(localStorage);
-  } catch (error) {
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
 }
 
 /** Colours of the current theme, as in CSS. The two colours of patterns are `#rrggbbaa`. */

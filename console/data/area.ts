@@ -48,6 +48,11 @@ export function boxArea({ west, south, east, north }: Box): Area | undefined {
   ]);
 }
 
+/** Whether an area has the same corners as another one, in the same order. */
+export function isSameArea({ boundary }: Area, other: Area | undefined): boolean {
+  return JSON.stringify(boundary) === JSON.stringify(other?.boundary);
+}
+
 /** Whether points may be degrees of longitude and latitude. */
 export function areDegrees(points: readonly Point[]): boolean {
   return points.every(({ latitude, longitude }) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180);

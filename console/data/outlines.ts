@@ -26,6 +26,17 @@ export function boxOfRing(ring: Ring): Box {
   };
 }
 
+/** The area of a ring on a sphere: that between it and the equator (Chamberlain and Duquette). */
+export function squareKilometresOf(ring: Ring): number {
+  const radians = Math.PI / 180;
+  const sum = ring.reduce((total, [x1 = 0, y1 = 0], index) => {
+    const [x2 = 0, y2 = 0] = ring[(index + 1) % ring.length] ?? [];
+    return total + (x2 - x1) * (Math.sin(y1 * radians) + Math.sin(y2 * radians));
+  }, 0);
+  const kilometresPerDegree = 111.32;
+  return Math.abs((sum * kilometresPerDegree ** 2) / radians / 2);
+}
+
 /** The longitudes at which a parallel crosses rings, ascending. */
 export function crossingsAt(latitude: number, rings: readonly Ring[]): number[] {
   const crossings: number[] = [];

@@ -1,7 +1,7 @@
 /** The regions that are covered, by the names of their cities. */
 import type { Box } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
-import { boxOfRing, isWithin, type Ring } from "./outlines.ts";
+import { boxOfRing, isWithin, squareKilometresOf } from "./outlines.ts";
 
 /** A city of the map, or a part of one. */
 export interface City {
@@ -19,8 +19,6 @@ export interface Region {
   readonly squareKilometres: number;
   readonly box: Box;
 }
-
-const kilometresPerDegree = 111.32;
 
 /** The regions, the largest first. */
 export function regionsOf({ coordinates }: Coverage, places: readonly City[]): Region[] {
@@ -116,17 +114,6 @@ export function nameFor(polygon: Polygon, cities: readonly City[]): string | und
 
 /** The area of a polygon without its holes. */
 function sizeOf(polygon: Polygon): number {
-  const [outer = 0, ...holes] = polygon.map(ringSize);
+  const [outer = 0, ...holes] = polygon.map(squareKilometresOf);
   return holes.reduce((size, hole) => size - hole, outer);
-}
-
-function ringSize(ring: Ring): number {
-  const sum = ring.reduce((total, [x1 = 0, y1 = 0], index) => {
-    const [x2 = 0, y2 = 0] = ring[(index + 1) % ring.length] ?? [];
-    return total + (x2 - x1) * (Math.sin((y1 * Math.PI) / 180) + Math.sin((y2 * Math.PI) / 180));
-  }, 0);
-  // The area between a ring and the equator on a sphere (Chamberlain and Duquette).
-  const radians = Math.PI / 180;
-  const radius = kilometresPerDegree / radians;
-  return Math.abs((sum * radians * radius ** 2) / 2);
 }

@@ -3,7 +3,7 @@ import { element, html, linksTo } from "../base/dom.ts";
 import { loadPart } from "../base/lazy.ts";
 import { panel } from "../base/panel.ts";
 import { allowedPlaces } from "../base/session.ts";
-import { type Area, type Box, boxArea, type Point } from "../data/area.ts";
+import { type Box, boxArea } from "../data/area.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import { type Query, requestsOf } from "../data/query.ts";
 import type { City } from "../data/regions.ts";
@@ -15,25 +15,17 @@ import type { AreaDrawing } from "../request/area-field.ts";
 import { dayAndHourFields } from "../request/day-and-hour-fields.ts";
 import { type Example, examplesIn } from "../request/examples.ts";
 import { requestFold } from "../request/request-fold.ts";
-import { type RequestForm, requestForm } from "../request/request-form.ts";
-import type { QueryProblem } from "../request/validation.ts";
+import { type FormOptions, type RequestForm, requestForm } from "../request/request-form.ts";
 import { zoneText } from "../request/zone.ts";
-import { operationList } from "./operations.ts";
+import { OperationList } from "./operations.ts";
 import { placesPanel } from "./places-panel.ts";
 import { webhookSecrets } from "./webhook-secrets.ts";
 
-interface FormPanelOptions {
+interface FormPanelOptions
+  extends Pick<FormOptions, "capabilities" | "onAreas" | "onChange" | "onSubmit" | "onFound"> {
   readonly map: DensityMap;
-  readonly capabilities: Capabilities;
   /** Says that the API is being asked. */
   readonly asking: HTMLElement;
-  /** @param outlines the outlines of simplified areas, as they were given */
-  readonly onAreas: (areas: readonly Area[], outlines: readonly (readonly Point[])[]) => void;
-  /** Called after every change, with what keeps the form from being sent. */
-  readonly onChange: (problem: QueryProblem | undefined) => void;
-  readonly onSubmit: (query: Query) => void;
-  /** Called when something that is covered was searched for. */
-  readonly onFound: (query: Query) => void;
   /** Called with the day of the week and the hour of the day that are wanted. */
   readonly onHour: (weekday: string, clock: string) => void;
   /** Called when the user starts to draw an area. */
@@ -76,6 +68,10 @@ export class FormPanel {
     });
     this.fold = requestFold(this.form.element, this.examples);
     this.dayAndHour = dayAndHourFields(onHour);
+    const requests = () => {
+      const query = this.form.query();
+      return query && requestsOf(query);
+    };
     element("panel").replaceChildren(
       html("div", { class: "notice" }, this.#unread, asking, this.#outdated),
       this.form.where,
@@ -84,10 +80,7 @@ export class FormPanel {
       this.fold.element,
       this.result,
       this.#places,
-      operationList(() => {
-        const query = this.form.query();
-        return query && requestsOf(query);
-      }),
+      new OperationList(requests).element,
       webhookSecrets(),
       ...otherApis(),
       provenance(capabilities),

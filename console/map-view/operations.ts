@@ -1,7 +1,7 @@
 /** The caller's operations: requests whose answers are delivered to a sink. */
 import { Asking } from "../base/asking.ts";
 import { demoSink } from "../base/demo.ts";
-import { announce, html } from "../base/dom.ts";
+import { announce, buttonTo, html } from "../base/dom.ts";
 import { IdempotencyKeys } from "../base/idempotency-keys.ts";
 import { counted } from "../base/numbers.ts";
 import { panel } from "../base/panel.ts";
@@ -38,15 +38,8 @@ const path = "populationdensitydata/operations";
 /** How often the list is read again while it is open and something in it is pending. */
 const followMilliseconds = 5_000;
 
-/**
- * Creates the panel.
- * @param requests what the form asks for; undefined while it cannot be asked for.
- */
-export function operationList(requests: () => readonly DensityRequest[] | undefined): HTMLElement {
-  return new OperationList(requests).element;
-}
-
-class OperationList {
+/** The panel. */
+export class OperationList {
   readonly element: HTMLDetailsElement;
   readonly #requests: () => readonly DensityRequest[] | undefined;
   readonly #asking = new Asking();
@@ -61,6 +54,7 @@ class OperationList {
   });
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** @param requests what the form asks for; undefined while it cannot be asked for */
   constructor(requests: () => readonly DensityRequest[] | undefined) {
     this.#requests = requests;
     this.element = panel(
@@ -69,7 +63,7 @@ class OperationList {
       html("p", { class: "note" }, "Requests whose answers are delivered to a sink, of the last day."),
       html("label", { for: "sink" }, "Sink"),
       this.#sink,
-      html("button", { type: "button", click: () => void this.#order() }, "Deliver to this sink"),
+      buttonTo("Deliver to this sink", () => void this.#order()),
       this.#asking.element,
       this.#list,
     );
@@ -88,8 +82,7 @@ class OperationList {
 
   #pageElements({ operations, nextPageToken }: OperationPage): HTMLElement[] {
     if (operations.length === 0) return [html("p", {}, "There are none. A request with a sink starts one.")];
-    const more = html("button", { type: "button" }, "More");
-    more.addEventListener("click", async () => {
+    const more = buttonTo("More", async () => {
       const next = await this.#asking.ask({ ask: (signal) => readPage(signal, nextPageToken) });
       if (next !== undefined) more.replaceWith(...this.#pageElements(next));
     });
@@ -102,16 +95,8 @@ class OperationList {
     const size = `${counted(cells, "cell")} × ${counted(intervals, "hour")}`;
     const action =
       state === "PENDING"
-        ? html(
-            "button",
-            { type: "button", class: "chip", click: () => void this.#cancel(operationId) },
-            "Cancel",
-          )
-        : html(
-            "button",
-            { type: "button", class: "chip", click: () => void this.#again(operationId) },
-            "Deliver again",
-          );
+        ? buttonTo("Cancel", () => void this.#cancel(operationId), { class: "chip" })
+        : buttonTo("Deliver again", () => void this.#again(operationId), { class: "chip" });
     return html(
       "li",
       {},

@@ -1,7 +1,7 @@
 /** A small map of the part of the world that has the covered regions. */
 import { svg } from "../base/dom.ts";
 import type { Box } from "../data/area.ts";
-import type { Position } from "../data/outlines.ts";
+import { boxOfRing, boxRing, type Position } from "../data/outlines.ts";
 import { landRings } from "../map/detail.ts";
 
 const [width, height] = [300, 170];
@@ -43,11 +43,7 @@ type Projection = (position: Position) => Position;
 
 /** Where positions are, so that all boxes are on the map. */
 function projection(boxes: readonly Box[]): Projection {
-  const [west, east] = [Math.min(...boxes.map((box) => box.west)), Math.max(...boxes.map((box) => box.east))];
-  const [south, north] = [
-    Math.min(...boxes.map((box) => box.south)),
-    Math.max(...boxes.map((box) => box.north)),
-  ];
+  const { west, south, east, north } = boxOfRing(boxes.flatMap(boxRing));
   const stretch = Math.cos((((south + north) / 2) * Math.PI) / 180);
   const scale = Math.min(
     (width - marginX) / Math.max(2, (east - west) * stretch),

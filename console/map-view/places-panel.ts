@@ -1,5 +1,5 @@
 /** The regions that are covered, as a list and on a small map. */
-import { html } from "../base/dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 import { counted, squareKilometres } from "../base/numbers.ts";
 import { panel } from "../base/panel.ts";
 import type { Box } from "../data/area.ts";
@@ -32,9 +32,7 @@ export function placesPanel({ coverage, cities, onRegions }: PlacesOptions): HTM
       { class: "place-list" },
       ...regions.slice(0, maxListed).map((region) => regionItem(region, onRegion)),
     ),
-    regions.length > 1 &&
-      regions.length <= maxAreas &&
-      html("button", { type: "button", click: () => onRegions(all) }, "Ask for all of them"),
+    regions.length > 1 && regions.length <= maxAreas && buttonTo("Ask for all of them", () => onRegions(all)),
     regions.length > 1 && overview(regions.slice(0, maxListed), onRegion),
   );
 }
@@ -50,7 +48,7 @@ function regionItem(
   return html(
     "li",
     {},
-    html("button", { type: "button", click: () => onRegion(box) }, name),
+    buttonTo(name, () => onRegion(box)),
     html("span", { class: "note" }, squareKilometres(size)),
   );
 }

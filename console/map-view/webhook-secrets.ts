@@ -1,6 +1,6 @@
 /** The caller's webhook secrets, with which deliveries are signed. */
 import { Asking } from "../base/asking.ts";
-import { html } from "../base/dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 import { panel } from "../base/panel.ts";
 import { callApi } from "../base/session.ts";
 import { timeLabel } from "../base/time.ts";
@@ -35,15 +35,7 @@ export function webhookSecrets(): HTMLElement {
           html(
             "span",
             { class: "row" },
-            html(
-              "button",
-              {
-                type: "button",
-                class: "chip",
-                click: async () => show(await ask("DELETE", `${path}/${id}`)),
-              },
-              "Delete",
-            ),
+            buttonTo("Delete", async () => show(await ask("DELETE", `${path}/${id}`)), { class: "chip" }),
           ),
         ),
       ),
@@ -66,7 +58,7 @@ export function webhookSecrets(): HTMLElement {
       },
     },
     html("p", { class: "note" }, "Deliveries are signed with each of them; there are two at most."),
-    html("button", { type: "button", click: () => void create() }, "Create a secret"),
+    buttonTo("Create a secret", () => void create()),
     asking.element,
     created,
     list,

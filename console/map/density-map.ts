@@ -68,7 +68,7 @@ export async function createMap(
   let outside: Position[][] = [];
   const cells = new CellSource(map, (edges) => showLines("edges", edges));
   onThemeChange(() => repaintAll(map, ground, cells));
-  reportClicks(map, cells, onCell);
+  map.on("click", ({ lngLat: { lng, lat } }) => onCell(cells.at(lng, lat)));
   let onHover: HoverListener | undefined;
   reportHovers(map, cells, (...place) => onHover?.(...place));
   ground.addNote(map);
@@ -184,14 +184,6 @@ function addPatterns(map: MapLibreMap): void {
     if (map.hasImage(name)) map.updateImage(name, image);
     else map.addImage(name, image, { pixelRatio: 2 });
   }
-}
-
-function reportClicks(
-  map: MapLibreMap,
-  cells: CellSource,
-  onCell: (index: number | undefined) => void,
-): void {
-  map.on("click", ({ lngLat: { lng, lat } }) => onCell(cells.at(lng, lat)));
 }
 
 /** Marks the cell under the mouse by an element above the map, as the map itself would have to be drawn again. */

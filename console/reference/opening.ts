@@ -1,6 +1,6 @@
 /** The sections before the operations: what one can do here, how to log in, and what errors look like. */
 import { subscriberLogin } from "../base/demo.ts";
-import { html } from "../base/dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 import { apiUrl } from "../base/http.ts";
 import { askForLogin } from "../base/login-dialog.ts";
 import { onLoginChange } from "../base/session.ts";
@@ -82,7 +82,7 @@ function logInSection(document: ApiDocument): HTMLElement {
     state.replaceChildren(
       ...(login === undefined
         ? [
-            html("button", { type: "button", class: "primary", click: () => askForLogin() }, "Log in"),
+            buttonTo("Log in", () => askForLogin(), { class: "primary" }),
             html("span", {}, "The programs below then have your token in them."),
           ]
         : [

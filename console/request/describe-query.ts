@@ -1,5 +1,5 @@
 import { metres } from "../base/numbers.ts";
-import { middleLatitude } from "../data/area.ts";
+import { isSameArea, middleLatitude } from "../data/area.ts";
 import { cellSize } from "../data/cells.ts";
 import type { Query } from "../data/query.ts";
 import type { Example } from "./examples.ts";
@@ -10,7 +10,7 @@ export function describeQuery(
   examples: readonly Example[],
 ): string {
   const [area] = areas;
-  const example = examples.find((one) => JSON.stringify(one.area) === JSON.stringify(area));
+  const example = examples.find((one) => isSameArea(one.area, area));
   const name = areas.length > 1 ? `${areas.length} areas` : (example?.name ?? "Own area");
   const { height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));
   return `${name} · ${hours} h · ${metres(Number(height.toPrecision(2)))}`;

@@ -1,4 +1,4 @@
-import { type Area, areaOf, type Box } from "../data/area.ts";
+import { type Area, areaOf, type Box, isSameArea } from "../data/area.ts";
 import type { Coverage } from "../data/capabilities.ts";
 import { boxOfRing, crossingsAt, isWithin, positionOf } from "../data/outlines.ts";
 
@@ -51,9 +51,8 @@ const districts: readonly District[] = [
 ];
 
 /** The name of the demo's district that an area is; undefined for any other. */
-export function districtOf({ boundary }: Area): string | undefined {
-  const corners = JSON.stringify(boundary);
-  return districts.map(exampleOf).find(({ area }) => JSON.stringify(area.boundary) === corners)?.name;
+export function districtOf(area: Area): string | undefined {
+  return districts.map(exampleOf).find((one) => isSameArea(one.area, area))?.name;
 }
 
 /** Example areas within the coverage: districts in it, the middle of its largest polygon, and all of it if it has one. */
