@@ -41,16 +41,16 @@ export function placeCell(cell: Rectangle): void {
   card.style.maxHeight = "";
   const size = { width: card.offsetWidth, height: card.offsetHeight };
   const stage = { width: place.clientWidth, height: place.clientHeight };
-  const without = (...selectors: readonly string[]) =>
+  const placeAvoiding = (...selectors: readonly string[]) =>
     beside(cell, size, stage, selectors.flatMap(rectanglesOf));
-  const folded = () => {
+  const placeAfterFolding = () => {
     foldLegend();
-    return without("#legend > *");
+    return placeAvoiding("#legend > *");
   };
   const { left, top } =
-    without("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
-    without("#legend > *") ??
-    folded() ??
+    placeAvoiding("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
+    placeAvoiding("#legend > *") ??
+    placeAfterFolding() ??
     aboveLegend(card, stage.width);
   card.style.left = `${Math.round(left)}px`;
   card.style.top = `${Math.round(top)}px`;
@@ -81,7 +81,7 @@ function cellCard(
   const shown = densities.hours[hour];
   const value = shown?.values[index];
   if (geohash === undefined || shown === undefined || value === undefined) return undefined;
-  const made = basisText(shown);
+  const basis = basisText(shown);
   const title = html(
     "h2",
     { id: "cell-title" },
@@ -97,7 +97,7 @@ function cellCard(
       title,
       buttonTo("×", close, { class: "close", "aria-label": "Close the cell" }),
     ),
-    html("p", { class: "note" }, hourLabel(shown.start, shown.end), made !== "" && ` · ${made}`),
+    html("p", { class: "note" }, hourLabel(shown.start, shown.end), basis !== "" && ` · ${basis}`),
     html("p", { class: "figure" }, describe(value, threshold)),
     coverageNote(value, densities.coveredShares[index] ?? 1),
     figures(value, cellArea(geohash)),

@@ -7,7 +7,7 @@ import { html } from "../base/dom.ts";
 import { percent, squareKilometres, whole } from "../base/numbers.ts";
 import { hourLabel } from "../base/time.ts";
 import type { Hour } from "../data/densities.ts";
-import { type CellSizes, cellsText } from "./cell-sizes.ts";
+import type { CellSizes } from "./cell-sizes.ts";
 import { type HourTable, hourTable } from "./hour-table.ts";
 
 const labels: Readonly<Record<GroundRiskClass, string>> = {
@@ -22,8 +22,7 @@ const labels: Readonly<Record<GroundRiskClass, string>> = {
 };
 
 const tableNote =
-  "Cells in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown. Their ground " +
-  "is that of whole cells, also beyond the area.";
+  "Population bands of SORA 2.5 in this hour, by the upper end of each range. Ground is that of whole cells.";
 
 /** Creates the table of the cells in each population band of SORA 2.5 in an hour, with their ground. */
 export function groundRisk({ whole: areas }: CellSizes): HourTable {
@@ -33,8 +32,8 @@ export function groundRisk({ whole: areas }: CellSizes): HourTable {
 }
 
 /** What the densities of an hour mean for a flight, in a sentence. */
-export function riskText(hour: Hour, sizes: CellSizes): string {
-  const classes = classesOf(hour.values, sizes.whole).list();
+export function riskText({ values }: Hour, { whole: areas }: CellSizes): string {
+  const classes = classesOf(values, areas).list();
   const bands = classes.filter(
     ({ class: name, cells }) => cells > 0 && name !== "LOW_DENSITY" && name !== "NO_DATA",
   );
@@ -42,10 +41,7 @@ export function riskText(hour: Hour, sizes: CellSizes): string {
   if (highest === undefined) return "";
   const area = bands.reduce((sum, { areaKm2 }) => sum + areaKm2, 0);
   const share = percent(highest.areaKm2 / area);
-  return (
-    `Ground risk: the highest population band of SORA 2.5 is “${labels[highest.class]}” people per km², ` +
-    `on ${share} of the ground of ${cellsText(hour, sizes)}.`
-  );
+  return `Ground risk (SORA 2.5): highest band ${labels[highest.class].toLowerCase()} per km², on ${share} of the ground.`;
 }
 
 /** A row for each class that has a cell. */

@@ -88,9 +88,9 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
   const unknown = html("dd", { id: "no-data-cells" });
   const count = (term: string, cells: HTMLElement) => html("div", {}, html("dt", {}, term), cells);
   const cells = counted(geohashes.length, "cell");
-  const small = `Those with fewer than ${threshold} people`;
+  const small = `Cells with fewer than ${threshold} people`;
   const elements = [
-    html("p", { class: "note" }, `Of ${cells} in the hour that is shown. ${small} are not in the sum.`),
+    html("p", { class: "note" }, `This hour: ${cells}. ${small} are hidden, and not in the sum.`),
     html(
       "dl",
       { class: "counts" },

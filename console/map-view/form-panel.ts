@@ -143,7 +143,7 @@ export class FormPanel {
       one.toggleAttribute("inert", isOutdated);
     element("map-view").classList.toggle("is-outdated", isOutdated);
     this.#zone.hidden = isOutdated;
-    const note = `The numbers are of the former request. ${next}`.trim();
+    const note = `These numbers are of the request before. ${next}`.trim();
     this.#outdated.replaceChildren(...(isOutdated ? [html("p", { class: "warning" }, note)] : []));
   }
 

@@ -95,8 +95,8 @@ export class Drawing {
   #show(pointer?: Point): void {
     const area = areaOf(this.#points);
     const [first] = this.#points;
-    const isLineClosed = pointer === undefined && first !== undefined;
-    this.#map.showDraft([...this.#points, ...(isLineClosed ? [first] : []), ...(pointer ? [pointer] : [])]);
+    const closesRing = pointer === undefined && first !== undefined;
+    this.#map.showDraft([...this.#points, ...(closesRing ? [first] : []), ...(pointer ? [pointer] : [])]);
     const mayInsert = this.#isClosed && this.#points.length < this.#limits.maxPoints;
     this.#handles.show(areaRing(area).slice(0, -1), mayInsert);
     this.#bar.update(area, this.#selected);

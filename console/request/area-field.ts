@@ -1,9 +1,10 @@
 /** The field for the areas: a city, areas as people have them, drawn on the map, or an example. */
 import { buttonTo, html } from "../base/dom.ts";
-import { counted, metres } from "../base/numbers.ts";
+import { counted, metres, squareKilometres } from "../base/numbers.ts";
 import { type Area, type AreaLimits, isSameArea, type Point } from "../data/area.ts";
 import type { Coverage } from "../data/capabilities.ts";
 import { areCovered, swapped } from "../data/covered.ts";
+import { areaRing, squareKilometresOf } from "../data/outlines.ts";
 import type { City } from "../data/regions.ts";
 import type { ViewState } from "./address.ts";
 import { squareAround } from "./coordinates.ts";
@@ -247,10 +248,12 @@ interface Told {
   readonly namesSize?: boolean;
 }
 
-/** `6 points.`, `3 areas, asked for one by one.` */
+/** `A triangle of 0.66 km².`, `A polygon of 12 km² with 6 points.`, `3 areas, asked for one by one.` */
 function sizeOf(areas: readonly Area[]): string {
   const [first] = areas;
   if (first === undefined || areas.length > 1)
     return `${counted(areas.length, "area")}, asked for one by one.`;
-  return `${counted(first.boundary.length, "point")}.`;
+  const points = first.boundary.length;
+  const size = squareKilometres(squareKilometresOf(areaRing(first)));
+  return points === 3 ? `A triangle of ${size}.` : `A polygon of ${size} with ${points} points.`;
 }
