@@ -5,9 +5,9 @@ import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
 import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
 import { type Code, errorRow } from "../../shared/errors.ts";
 import { errorBody } from "../../shared/schemas.ts";
+import { neverAnswered } from "../../tools/docs/never-answered.ts";
 import { eventFileNames, readNamedEvent } from "../../tools/event-files.ts";
 import { canHave, faultNames, readFault } from "../../tools/faults.ts";
-import { neverAnswered } from "../../tools/never-answered.ts";
 import { invokeEvent } from "../support/invoke-event.ts";
 import { sampleOf } from "../support/sample.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { tokenOf } from "../../tools/cli/login.ts";
 import { announce } from "../../tools/local/running-service.ts";
-import { verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
+import { verifyFeatures } from "../../tools/verify/features/steps/run-scenarios.ts";
 import { camaraRelease } from "../support/camara-release.ts";
 import { demoLogin } from "../support/demo-login.ts";
 import { runNcs } from "../support/ncs.ts";

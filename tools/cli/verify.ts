@@ -100,7 +100,7 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
     const onProgress = (progress: Omit<Progress, "stage">) =>
       show({ ...progress, stage: "of the scenarios" });
     if (features !== undefined && plan !== undefined) {
-      const { verifyFeatures } = await import("../verify/features/run-scenarios.ts");
+      const { verifyFeatures } = await import("../verify/features/steps/run-scenarios.ts");
       const files = { features, plan, definitions: definitions ?? features };
       return await verifyFeatures({ url, ...files, only, onProgress });
     }

@@ -1,8 +1,8 @@
 import { endpoints, protocolEndpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import type { Code } from "../../shared/errors.ts";
-import { neverAnswered } from "../never-answered.ts";
 import { code, markdownTable } from "./generated-part.ts";
+import { neverAnswered } from "./never-answered.ts";
 
 /** The codes that functions never answer with, each with the reason, as a Markdown table. */
 export function neverAnsweredTable(): string {

@@ -5,25 +5,25 @@ import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { schemaTypes } from "../client/generate-schema.ts";
-import { areas, documentedAreas, endpoints } from "../functions/areas.ts";
-import { sandboxTable } from "../functions/openapi/sandbox.ts";
-import { maxSmallBytes } from "../functions/population-density/query/bytes.ts";
-import packageJson from "../package.json" with { type: "json" };
-import { suppressedArea } from "../shared/sandbox/numbers.ts";
-import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../shared/sandbox/sinks.ts";
-import { temporaryFolder } from "../shared/temporary-folder.ts";
-import { firstUseSeconds, publicKeyCacheSeconds } from "../shared/tokens/token.ts";
-import { costBySettings, costTable } from "./docs/cost-table.ts";
-import { deliveryCheck } from "./docs/delivery-check.ts";
-import { endpointTable, releaseTable } from "./docs/endpoint-table.ts";
-import { code, withGeneratedPart, withGeneratedValue } from "./docs/generated-part.ts";
-import { largeAnswersTable } from "./docs/large-answers-table.ts";
-import { llmsText } from "./docs/llms-text.ts";
-import { logTable } from "./docs/log-table.ts";
-import { missingPaths } from "./docs/missing-paths.ts";
-import { neverAnsweredTable } from "./docs/never-answered-table.ts";
-import { canonicalDocument, openApiDocument } from "./docs/openapi.ts";
+import { schemaTypes } from "../../client/generate-schema.ts";
+import { areas, documentedAreas, endpoints } from "../../functions/areas.ts";
+import { sandboxTable } from "../../functions/openapi/sandbox.ts";
+import { maxSmallBytes } from "../../functions/population-density/query/bytes.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { suppressedArea } from "../../shared/sandbox/numbers.ts";
+import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../../shared/sandbox/sinks.ts";
+import { temporaryFolder } from "../../shared/temporary-folder.ts";
+import { firstUseSeconds, publicKeyCacheSeconds } from "../../shared/tokens/token.ts";
+import { costBySettings, costTable } from "./cost-table.ts";
+import { deliveryCheck } from "./delivery-check.ts";
+import { endpointTable, releaseTable } from "./endpoint-table.ts";
+import { code, withGeneratedPart, withGeneratedValue } from "./generated-part.ts";
+import { largeAnswersTable } from "./large-answers-table.ts";
+import { llmsText } from "./llms-text.ts";
+import { logTable } from "./log-table.ts";
+import { missingPaths } from "./missing-paths.ts";
+import { neverAnsweredTable } from "./never-answered-table.ts";
+import { canonicalDocument, openApiDocument } from "./openapi.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -172,5 +172,5 @@ async function textOf(path: string): Promise<string | undefined> {
 }
 
 function inProject(path: string): string {
-  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }

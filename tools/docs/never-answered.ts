@@ -1,5 +1,5 @@
-import type { EndpointId, ProtocolEndpointId } from "../functions/areas.ts";
-import type { Code } from "../shared/errors.ts";
+import type { EndpointId, ProtocolEndpointId } from "../../functions/areas.ts";
+import type { Code } from "../../shared/errors.ts";
 
 const readsNothing = "what it needs is in its bundle and its variables";
 

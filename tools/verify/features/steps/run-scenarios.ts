@@ -1,25 +1,25 @@
 import { dirname } from "node:path";
-import type { Findings } from "../findings.ts";
-import type { Outcome } from "../run-scenario.ts";
-import type { Skipped } from "../scenarios.ts";
-import { readDefinitions } from "./definitions.ts";
-import { CannotRun, Unexpected } from "./ending.ts";
-import { type FeatureScenario, parseFeatures } from "./parse-features.ts";
-import { readPlan } from "./plan.ts";
-import { openReceiver } from "./receiver.ts";
-import { answerSteps } from "./steps/answer.ts";
-import { callerSteps } from "./steps/callers.ts";
-import { cellSteps } from "./steps/cells.ts";
-import { deliverySteps } from "./steps/deliveries.ts";
-import { densitySteps } from "./steps/densities.ts";
-import { deviceSteps } from "./steps/devices.ts";
-import { numberSteps } from "./steps/numbers.ts";
-import { profileSteps } from "./steps/profiles.ts";
-import { pseudonymSteps } from "./steps/pseudonyms.ts";
-import { requestSteps } from "./steps/request.ts";
-import type { Step } from "./steps/step.ts";
-import { Tokens } from "./tokens.ts";
-import { type Surroundings, World } from "./world.ts";
+import type { Findings } from "../../findings.ts";
+import type { Outcome } from "../../run-scenario.ts";
+import type { Skipped } from "../../scenarios.ts";
+import { readDefinitions } from "../definitions.ts";
+import { CannotRun, Unexpected } from "../ending.ts";
+import { type FeatureScenario, parseFeatures } from "../parse-features.ts";
+import { readPlan } from "../plan.ts";
+import { openReceiver } from "../receiver.ts";
+import { Tokens } from "../tokens.ts";
+import { type Surroundings, World } from "../world.ts";
+import { answerSteps } from "./answer.ts";
+import { callerSteps } from "./callers.ts";
+import { cellSteps } from "./cells.ts";
+import { deliverySteps } from "./deliveries.ts";
+import { densitySteps } from "./densities.ts";
+import { deviceSteps } from "./devices.ts";
+import { numberSteps } from "./numbers.ts";
+import { profileSteps } from "./profiles.ts";
+import { pseudonymSteps } from "./pseudonyms.ts";
+import { requestSteps } from "./request.ts";
+import type { Step } from "./step.ts";
 
 /** When two match a sentence, the first one counts: steps of an API are before those of any. */
 const allSteps = [
