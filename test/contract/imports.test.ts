@@ -81,7 +81,7 @@ test("no files import each other in a circle, types included", () => {
   expect(sources.filter((file) => knownTo(file).has(file))).toEqual([]);
 });
 
-test.each(["console", "functions", "tools/local"])(
+test.each(["console", "functions", "tools/local", "tools/verify"])(
   "no rooms of %s import each other in a circle",
   (folder) => {
     expect(circlesAmongRooms(folder)).toEqual([]);

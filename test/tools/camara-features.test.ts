@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { decodeJwt, importJWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
-import { tokenOf } from "../../tools/cli/login.ts";
+import { tokenOf } from "../../tools/calls/login.ts";
 import { announce } from "../../tools/local/running-service.ts";
 import { verifyFeatures } from "../../tools/verify/features/steps/run-scenarios.ts";
 import { camaraRelease } from "../support/camara-release.ts";

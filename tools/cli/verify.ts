@@ -104,11 +104,12 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
       const files = { features, plan, definitions: definitions ?? features };
       return await verifyFeatures({ url, ...files, only, onProgress });
     }
-    const [{ verify }, { demoLogins, loginsIn }] = await Promise.all([
+    const [{ verify }, { demoLogins, loginsSchema }, { readJsonAs }] = await Promise.all([
       import("../verify/verify.ts"),
       import("../demo-logins.ts"),
+      import("../import/json-file.ts"),
     ]);
-    const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
+    const senders = logins === undefined ? demoLogins() : await readJsonAs(loginsSchema, logins);
     const { usualLoad } = await import("../verify/load.ts");
     const load = options.load ? usualLoad : undefined;
     return await verify({ url, logins: senders, only, sink, load, onProgress });
