@@ -27,7 +27,7 @@ export default {
       project: ["*.ts"],
     },
   },
-  // Resolved by name in `tools/docs.ts`, which runs it; imported by blocks of documents that a test runs.
+  // Resolved by name in `tools/docs/docs.ts`, which runs it; imported by blocks of documents that a test runs.
   ignoreDependencies: ["@redocly/cli", "express", "fastify"],
   // Make a named pipe, read a file as GDAL does, run in a pseudo-terminal, and mount a small disk.
   ignoreBinaries: ["mkfifo", "ogrinfo", "script", "unshare"],

@@ -2,13 +2,13 @@
  * The page: its views and the login they share. Changing the view does not reload the page.
  */
 import "./style.css";
-import { assetUrl } from "./assets.ts";
-import { element } from "./dom.ts";
-import { loadPart } from "./lazy.ts";
-import { askForLogin, followLogin } from "./login-dialog.ts";
-import { restoreSession } from "./session.ts";
-import { followTheme } from "./theme.ts";
-import { followUsage } from "./usage.ts";
+import { assetUrl } from "./base/assets.ts";
+import { element } from "./base/dom.ts";
+import { loadPart } from "./base/lazy.ts";
+import { askForLogin, followLogin } from "./base/login-dialog.ts";
+import { restoreSession } from "./base/session.ts";
+import { followTheme } from "./base/theme.ts";
+import { followUsage } from "./base/usage.ts";
 
 type View = "map" | "reference";
 
@@ -20,7 +20,10 @@ const loaders: Readonly<Record<View, () => Promise<void>>> = {
   map: async () => {
     const mapStyle = document.querySelector<HTMLMetaElement>('meta[name="map-style"]')?.content ?? "";
     // Both at once: a browser finds the second one only in the first.
-    const [{ showMapView }] = await Promise.all([import("./map-view.ts"), import(assetUrl("mapShared"))]);
+    const [{ showMapView }] = await Promise.all([
+      import("./map-view/map-view.ts"),
+      import(assetUrl("mapShared")),
+    ]);
     await showMapView(mapStyle);
   },
   reference: async () => {

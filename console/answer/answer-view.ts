@@ -1,15 +1,15 @@
-import { element, html } from "../dom.ts";
-import { loadPart } from "../lazy.ts";
+import { buttonTo, element } from "../base/dom.ts";
+import { loadPart } from "../base/lazy.ts";
+import { percent, whole } from "../base/numbers.ts";
+import { hideTooltip, showTooltip } from "../base/tooltip.ts";
+import { cellArea } from "../data/cells.ts";
+import { type Densities, type Hour, isPartlyCovered, type Value } from "../data/densities.ts";
+import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "../data/scale.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
-import { percent, whole } from "../numbers.ts";
-import { hideTooltip, showTooltip } from "../tooltip.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
-import { cellArea } from "./cells.ts";
-import { type Densities, type Hour, isPartlyCovered, type Value } from "./densities.ts";
-import { hideLegend, type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
-import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "./scale.ts";
+import { type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {
@@ -40,11 +40,10 @@ export class AnswerView {
   readonly #options: AnswerOptions;
   readonly #ownScale: Scale;
   readonly #timeline: Timeline;
-  readonly #tilt = html(
-    "button",
-    { type: "button", class: "tilt", "aria-pressed": "false", click: () => void this.#switchColumns() },
-    "3D",
-  );
+  readonly #tilt = buttonTo("3D", () => void this.#switchColumns(), {
+    class: "tilt",
+    "aria-pressed": "false",
+  });
   /** The part of the page that draws columns; undefined while the map is flat. */
   #columns: typeof import("../map/columns.ts") | undefined;
   #name: ScaleName;
@@ -127,7 +126,7 @@ export class AnswerView {
     element("paper-heading").replaceChildren();
     this.select(undefined);
     map.cells.show(undefined, this.#scale);
-    hideLegend();
+    element("legend").replaceChildren();
   }
 
   #chooseScale(name: ScaleName): void {

@@ -1,12 +1,13 @@
 /** The card of a cell: its values in the current hour, and a chart of all hours. */
-import { element, html } from "../dom.ts";
-import { percent, squareKilometres, whole } from "../numbers.ts";
-import { hourLabel, timeLabel } from "../time.ts";
-import { basisText } from "./basis.ts";
-import { beside, type Rectangle } from "./beside.ts";
+
+import { beside, type Rectangle } from "../base/beside.ts";
+import { buttonTo, element, html } from "../base/dom.ts";
+import { percent, squareKilometres, whole } from "../base/numbers.ts";
+import { hourLabel, timeLabel } from "../base/time.ts";
+import { basisText } from "../data/basis.ts";
+import { cellArea } from "../data/cells.ts";
+import { type Densities, isPartlyCovered, type Value } from "../data/densities.ts";
 import { cellChart } from "./cell-chart.ts";
-import { cellArea } from "./cells.ts";
-import { type Densities, isPartlyCovered, type Value } from "./densities.ts";
 import { foldLegend } from "./legend.ts";
 
 interface ShownCell {
@@ -40,16 +41,16 @@ export function placeCell(cell: Rectangle): void {
   card.style.maxHeight = "";
   const size = { width: card.offsetWidth, height: card.offsetHeight };
   const stage = { width: place.clientWidth, height: place.clientHeight };
-  const without = (...selectors: readonly string[]) =>
+  const placeAvoiding = (...selectors: readonly string[]) =>
     beside(cell, size, stage, selectors.flatMap(rectanglesOf));
-  const folded = () => {
+  const placeAfterFolding = () => {
     foldLegend();
-    return without("#legend > *");
+    return placeAvoiding("#legend > *");
   };
   const { left, top } =
-    without("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
-    without("#legend > *") ??
-    folded() ??
+    placeAvoiding("#legend > *", "#map-note > *", ".maplibregl-ctrl-group") ??
+    placeAvoiding("#legend > *") ??
+    placeAfterFolding() ??
     aboveLegend(card, stage.width);
   card.style.left = `${Math.round(left)}px`;
   card.style.top = `${Math.round(top)}px`;
@@ -80,7 +81,7 @@ function cellCard(
   const shown = densities.hours[hour];
   const value = shown?.values[index];
   if (geohash === undefined || shown === undefined || value === undefined) return undefined;
-  const made = basisText(shown);
+  const basis = basisText(shown);
   const title = html(
     "h2",
     { id: "cell-title" },
@@ -94,9 +95,9 @@ function cellCard(
       "div",
       { class: "row spread" },
       title,
-      html("button", { type: "button", class: "close", "aria-label": "Close the cell", click: close }, "×"),
+      buttonTo("×", close, { class: "close", "aria-label": "Close the cell" }),
     ),
-    html("p", { class: "note" }, hourLabel(shown.start, shown.end), made !== "" && ` · ${made}`),
+    html("p", { class: "note" }, hourLabel(shown.start, shown.end), basis !== "" && ` · ${basis}`),
     html("p", { class: "figure" }, describe(value, threshold)),
     coverageNote(value, densities.coveredShares[index] ?? 1),
     figures(value, cellArea(geohash)),

@@ -1,8 +1,8 @@
 /** The chart of one cell: its density by hour as a line, with its range as a band. */
-import { svg } from "../dom.ts";
-import { whole } from "../numbers.ts";
-import { clockLabel } from "../time.ts";
-import type { Densities, Value } from "./densities.ts";
+import { svg } from "../base/dom.ts";
+import { whole } from "../base/numbers.ts";
+import { clockLabel } from "../base/time.ts";
+import type { Densities, Value } from "../data/densities.ts";
 import { ticksFor } from "./ticks.ts";
 
 const width = 320;

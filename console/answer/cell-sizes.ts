@@ -1,10 +1,11 @@
 /** How much ground cells have, and how much of that is in the areas that were asked for. */
 import { areaFromEquator, cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { type Polygon, polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { counted, squareKilometres, whole as wholeNumber } from "../numbers.ts";
-import type { Area } from "../request/area.ts";
-import type { Hour } from "./densities.ts";
+import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { counted, squareKilometres, whole as wholeNumber } from "../base/numbers.ts";
+import type { Area } from "../data/area.ts";
+import type { Hour } from "../data/densities.ts";
+import { cornersOf, crossingsAt, type Ring } from "../data/outlines.ts";
 
 /** The ground of an answer's cells in km², in the order of the cells. */
 export interface CellSizes {
@@ -17,8 +18,10 @@ export interface CellSizes {
 
 /** The sizes of cells that were answered for some areas. */
 export function sizesOf(geohashes: readonly string[], areas: readonly Area[]): CellSizes {
-  const polygons = areas.flatMap(({ boundary }) => polygonOf(boundary) ?? []);
-  return { whole: geohashes.map(cellArea), inside: insideOf(geohashes, polygons), areas: areas.length };
+  const rings = areas
+    .map(({ boundary }) => polygonOf(boundary))
+    .flatMap((one) => (one ? [cornersOf(one)] : []));
+  return { whole: geohashes.map(cellArea), inside: insideOf(geohashes, rings), areas: areas.length };
 }
 
 /**
@@ -47,13 +50,13 @@ const parallelsInRow = 8;
 type Span = readonly [west: number, east: number];
 
 /** The km² of each cell that are in any of the polygons: sums over strips along parallels. */
-function insideOf(geohashes: readonly string[], polygons: readonly Polygon[]): number[] {
+function insideOf(geohashes: readonly string[], rings: readonly Ring[]): number[] {
   const inside = geohashes.map(() => 0);
   const { cellHeight, cellWidth, columns } = gridOf(geohashes[0]?.length ?? 1);
   for (const [row, indexes] of rowsOf(geohashes)) {
-    for (const [from, to] of stripsOf(-90 + row * cellHeight, cellHeight, polygons)) {
+    for (const [from, to] of stripsOf(-90 + row * cellHeight, cellHeight, rings)) {
       const squareKmOfDegree = areaFromEquator(to) - areaFromEquator(from);
-      for (const [west, east] of spansAt((from + to) / 2, polygons)) {
+      for (const [west, east] of spansAt((from + to) / 2, rings)) {
         const last = Math.ceil((east + 180) / cellWidth);
         for (let column = Math.floor((west + 180) / cellWidth); column < last; column++) {
           const index = indexes.get(column % columns);
@@ -79,8 +82,8 @@ function rowsOf(geohashes: readonly string[]): Map<number, Map<number, number>> 
 }
 
 /** The latitudes of a row in strips, in each of which the edges of the polygons neither begin nor end. */
-function stripsOf(south: number, height: number, polygons: readonly Polygon[]): Span[] {
-  const corners = polygons.flatMap(({ latitudes }) => [...latitudes]);
+function stripsOf(south: number, height: number, rings: readonly Ring[]): Span[] {
+  const corners = rings.flatMap((ring) => ring.map(([, latitude = 0]) => latitude));
   const even = Array.from(
     { length: parallelsInRow + 1 },
     (_, step) => south + (step * height) / parallelsInRow,
@@ -91,9 +94,9 @@ function stripsOf(south: number, height: number, polygons: readonly Polygon[]): 
 }
 
 /** Where a parallel is in any of the polygons, from −180 degrees on; spans go on beyond 180. */
-function spansAt(latitude: number, polygons: readonly Polygon[]): Span[] {
-  const spans = polygons.flatMap((polygon) => {
-    const crossings = crossingsAt(latitude, polygon);
+function spansAt(latitude: number, rings: readonly Ring[]): Span[] {
+  const spans = rings.flatMap((ring) => {
+    const crossings = crossingsAt(latitude, [ring]);
     return crossings.flatMap((west, index) => {
       const east = crossings[index + 1] ?? west;
       const turns = 360 * Math.floor((west + 180) / 360);
@@ -119,16 +122,4 @@ function merged(spans: readonly Span[]): Span[] {
     else apart[apart.length - 1] = [before[0], Math.max(before[1], east)];
   }
   return apart;
-}
-
-function crossingsAt(latitude: number, { latitudes, longitudes }: Polygon): number[] {
-  const crossings: number[] = [];
-  for (let index = 0; index < latitudes.length; index++) {
-    const next = (index + 1) % latitudes.length;
-    const [y1, y2] = [latitudes[index] as number, latitudes[next] as number];
-    if (y1 > latitude === y2 > latitude) continue;
-    const [x1, x2] = [longitudes[index] as number, longitudes[next] as number];
-    crossings.push(x1 + ((latitude - y1) / (y2 - y1)) * (x2 - x1));
-  }
-  return crossings.sort((one, other) => one - other);
 }

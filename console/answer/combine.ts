@@ -1,7 +1,7 @@
 /** One file of those that the API answers for several areas. A cell of several areas is in it once. */
 import type { Feature, FeatureCollection, Polygon } from "geojson";
 import type { DensityRow } from "../../shared/geo-parquet.ts";
-import { combinedStatus } from "./densities.ts";
+import { combinedStatus } from "../data/densities.ts";
 
 /** The API's GeoJSON, as far as combining reads it. */
 interface CellCollection extends FeatureCollection<Polygon> {

@@ -1,38 +1,18 @@
-import { html } from "../dom.ts";
-import { whole } from "../numbers.ts";
-import { panel } from "../panel.ts";
-import type { Densities, Hour } from "./densities.ts";
-import { whileOpen } from "./while-open.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { whole } from "../base/numbers.ts";
+import type { Densities, Hour } from "../data/densities.ts";
+import { type HourTable, hourTable } from "./hour-table.ts";
 
 const maxListed = 10;
 
-interface DensestCells {
-  readonly element: HTMLElement;
-  readonly showHour: (hour: Hour) => void;
-}
-
 /** Creates the list of the densest cells, which makes cells accessible by keyboard. */
-export function densestCells({ geohashes }: Densities, onCell: (index: number) => void): DensestCells {
-  const rows = html("tbody");
+export function densestCells({ geohashes }: Densities, onCell: (index: number) => void): HourTable {
   const row = ({ cell, density }: { readonly cell: number; readonly density: number }) => {
-    const choose = html(
-      "button",
-      { type: "button", class: "link", click: () => onCell(cell) },
-      geohashes[cell],
-    );
+    const choose = buttonTo(geohashes[cell], () => onCell(cell), { class: "link" });
     return html("tr", {}, html("td", {}, choose), html("td", { class: "number" }, whole(density)));
   };
-  const head = html(
-    "tr",
-    {},
-    html("th", { scope: "col" }, "Cell"),
-    html("th", { scope: "col", class: "number" }, "People per km²"),
-  );
-  const element = panel("Densest cells", {}, html("table", {}, html("thead", {}, head), rows));
-  return {
-    element,
-    showHour: whileOpen(element, (hour) => rows.replaceChildren(...densestOf(hour).map(row))),
-  };
+  const columns = ["Cell", "People per km²"];
+  return hourTable({ title: "Densest cells", columns }, (hour) => densestOf(hour).map(row));
 }
 
 function densestOf({ values }: Hour) {

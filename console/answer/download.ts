@@ -1,8 +1,7 @@
-import { saveFile } from "../dom.ts";
-import type { DensityRequest } from "../request/query.ts";
-import { callApi } from "../session.ts";
+import { saveFile } from "../base/dom.ts";
+import { callApi } from "../base/session.ts";
+import { type DensityRequest, retrievalPath } from "../data/query.ts";
 import { combineCsv, combineGeoJson } from "./combine.ts";
-import { retrievalPath } from "./retrieval.ts";
 
 /** The name of a file with an ending, such as `.csv`: it says what the file has. */
 export type NameFile = (ending: string) => string;

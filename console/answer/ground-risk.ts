@@ -3,18 +3,12 @@ import {
   type GroundRiskClass,
   populationBandOf,
 } from "../../functions/population-density/summary/ground-risk.ts";
-import { html } from "../dom.ts";
-import { percent, squareKilometres, whole } from "../numbers.ts";
-import { panel } from "../panel.ts";
-import { hourLabel } from "../time.ts";
-import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import type { Hour } from "./densities.ts";
-import { whileOpen } from "./while-open.ts";
-
-interface GroundRisk {
-  readonly element: HTMLElement;
-  readonly showHour: (hour: Hour) => void;
-}
+import { html } from "../base/dom.ts";
+import { percent, squareKilometres, whole } from "../base/numbers.ts";
+import { hourLabel } from "../base/time.ts";
+import type { Hour } from "../data/densities.ts";
+import type { CellSizes } from "./cell-sizes.ts";
+import { type HourTable, hourTable } from "./hour-table.ts";
 
 const labels: Readonly<Record<GroundRiskClass, string>> = {
   BELOW_5: "Below 5",
@@ -27,33 +21,19 @@ const labels: Readonly<Record<GroundRiskClass, string>> = {
   NO_DATA: "No data",
 };
 
+const tableNote =
+  "Population bands of SORA 2.5 in this hour, by the upper end of each range. Ground is that of whole cells.";
+
 /** Creates the table of the cells in each population band of SORA 2.5 in an hour, with their ground. */
-export function groundRisk({ whole: areas }: CellSizes): GroundRisk {
-  const rows = html("tbody");
-  const head = html(
-    "tr",
-    {},
-    html("th", { scope: "col" }, "People per km²"),
-    html("th", { scope: "col", class: "number" }, "Cells"),
-    html("th", { scope: "col", class: "number" }, "Ground"),
-  );
-  const element = panel(
-    "Ground risk",
-    { name: "ground-risk" },
-    html(
-      "p",
-      { class: "note" },
-      "Cells in each population band of SORA 2.5 by the upper end of the range, in the hour that is shown. Their ground " +
-        "is that of whole cells, also beyond the area.",
-    ),
-    html("table", {}, html("thead", {}, head), rows),
-  );
-  return { element, showHour: whileOpen(element, (hour) => rows.replaceChildren(...rowsOf(hour, areas))) };
+export function groundRisk({ whole: areas }: CellSizes): HourTable {
+  const columns = ["People per km²", "Cells", "Ground"];
+  const options = { title: "Ground risk", name: "ground-risk", note: tableNote, columns };
+  return hourTable(options, (hour) => rowsOf(hour, areas));
 }
 
 /** What the densities of an hour mean for a flight, in a sentence. */
-export function riskText(hour: Pick<Hour, "counts" | "values">, sizes: CellSizes): string {
-  const classes = classesOf(hour.values, sizes.whole).list();
+export function riskText({ values }: Hour, { whole: areas }: CellSizes): string {
+  const classes = classesOf(values, areas).list();
   const bands = classes.filter(
     ({ class: name, cells }) => cells > 0 && name !== "LOW_DENSITY" && name !== "NO_DATA",
   );
@@ -61,10 +41,7 @@ export function riskText(hour: Pick<Hour, "counts" | "values">, sizes: CellSizes
   if (highest === undefined) return "";
   const area = bands.reduce((sum, { areaKm2 }) => sum + areaKm2, 0);
   const share = percent(highest.areaKm2 / area);
-  return (
-    `Ground risk: the highest population band of SORA 2.5 is “${labels[highest.class]}” people per km², ` +
-    `on ${share} of the ground of ${cellsText(hour, sizes)}.`
-  );
+  return `Ground risk (SORA 2.5): highest band ${labels[highest.class].toLowerCase()} per km², on ${share} of the ground.`;
 }
 
 /** A row for each class that has a cell. */

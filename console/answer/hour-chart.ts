@@ -1,10 +1,10 @@
 /** The people of all hours as bars from zero, with the mean of each day, nights and labelled times. */
-import { html } from "../dom.ts";
-import { compact } from "../numbers.ts";
-import { hourLabel, zoneName } from "../time.ts";
-import { hideTooltip, showTooltip } from "../tooltip.ts";
-import { basisText } from "./basis.ts";
-import { type Hour, peopleText } from "./densities.ts";
+import { html } from "../base/dom.ts";
+import { compact } from "../base/numbers.ts";
+import { hourLabel, zoneName } from "../base/time.ts";
+import { hideTooltip, showTooltip } from "../base/tooltip.ts";
+import { basisText } from "../data/basis.ts";
+import { type Hour, peopleText } from "../data/densities.ts";
 import { daysOf, nightsOf, type Span, ticksOf } from "./timeline-parts.ts";
 
 interface HourChart {

@@ -1,9 +1,9 @@
-import { element, html } from "../dom.ts";
+import { element, html } from "../base/dom.ts";
+import { compact, counted, whole } from "../base/numbers.ts";
+import { segments } from "../base/segments.ts";
+import { isDark } from "../base/theme.ts";
+import { cellOpacity, coloursOf, labelledClasses, type Scale } from "../data/scale.ts";
 import { dots, hatching, strokes, swatchOf } from "../map/patterns.ts";
-import { compact, counted, whole } from "../numbers.ts";
-import { segments } from "../request/segments.ts";
-import { isDark } from "../theme.ts";
-import { cellOpacity, coloursOf, labelledClasses, type Scale } from "./scale.ts";
 
 /** The scales to choose from: made for the answer that is shown, or the same for all answers. */
 const scaleNames = ["This answer", "All answers"] as const;
@@ -92,11 +92,6 @@ export function unfoldLegend(): void {
   if (isFoldedForCard && details !== null) details.open = true;
   isFoldedForCard = false;
   isLeftToUser = false;
-}
-
-/** Hides the legend. */
-export function hideLegend(): void {
-  element("legend").replaceChildren();
 }
 
 /** The colours in ascending order, each with the share of cells that have it above, and the bounds below. */

@@ -1,15 +1,15 @@
 /** What paper says above the map and the screen elsewhere: places, cells, hour, sources, and when it was printed. */
-import { html } from "../dom.ts";
-import { metres, squareKilometres } from "../numbers.ts";
-import { type Area, middleLatitude } from "../request/area.ts";
-import type { Capabilities } from "../request/capabilities.ts";
+import { html } from "../base/dom.ts";
+import { metres, squareKilometres } from "../base/numbers.ts";
+import { clockLabel, dateOf, zoneName } from "../base/time.ts";
+import { type Area, middleLatitude } from "../data/area.ts";
+import { basisText } from "../data/basis.ts";
+import type { Capabilities } from "../data/capabilities.ts";
+import { cellSize } from "../data/cells.ts";
+import type { Hour } from "../data/densities.ts";
+import type { City } from "../data/regions.ts";
 import { placeName } from "../request/place-name.ts";
-import type { City } from "../request/regions.ts";
-import { clockLabel, dateOf, zoneName } from "../time.ts";
-import { basisText } from "./basis.ts";
 import { sizesOf } from "./cell-sizes.ts";
-import { cellSize } from "./cells.ts";
-import type { Hour } from "./densities.ts";
 
 interface Printed {
   readonly areas: readonly Area[];

@@ -1,8 +1,8 @@
 /** The answer as a GeoParquet file, made of the rows that the API answers; loaded on demand. */
 import { geoParquetOf } from "../../shared/geo-parquet.ts";
-import { saveFile } from "../dom.ts";
-import type { DensityRequest } from "../request/query.ts";
-import { ringOf } from "./cells.ts";
+import { saveFile } from "../base/dom.ts";
+import { ringOf } from "../data/cells.ts";
+import type { DensityRequest } from "../data/query.ts";
 import { combineRows } from "./combine.ts";
 import { type NameFile, retrieveAs } from "./download.ts";
 

@@ -1,5 +1,5 @@
 /** Plays hours one after the other, at a chosen speed, once or again and again. */
-import { html, svg } from "../dom.ts";
+import { buttonTo, html, svg } from "../base/dom.ts";
 
 const playMilliseconds = 700;
 const speeds = [0.5, 1, 2, 4] as const;
@@ -81,21 +81,12 @@ export class Playback {
   }
 
   #loopButton(disabled: boolean): HTMLElement {
-    const button = html(
-      "button",
-      {
-        type: "button",
-        class: "tool",
-        "aria-pressed": String(isLooping),
-        title: "Play again and again",
-        disabled,
-      },
-      "Loop",
-    );
-    button.addEventListener("click", () => {
+    const change = () => {
       isLooping = !isLooping;
       button.setAttribute("aria-pressed", String(isLooping));
-    });
+    };
+    const pressed = { class: "tool", "aria-pressed": String(isLooping) };
+    const button = buttonTo("Loop", change, { ...pressed, title: "Play again and again", disabled });
     return button;
   }
 

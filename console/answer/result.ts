@@ -1,21 +1,20 @@
 /** The summary of an answer, with actions. */
 
-import { Asking } from "../asking.ts";
-import { copyLink } from "../copy.ts";
-import { otherGround } from "../demo.ts";
-import { html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { loadPart } from "../lazy.ts";
-import { counted, whole } from "../numbers.ts";
-import type { ForecastQuality } from "../request/capabilities.ts";
-import type { DensityRequest } from "../request/query.ts";
-import { qualityText } from "./basis.ts";
+import { Asking } from "../base/asking.ts";
+import { copyLink } from "../base/copy.ts";
+import { otherGround } from "../base/demo.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { loadPart } from "../base/lazy.ts";
+import { counted, whole } from "../base/numbers.ts";
+import { qualityText } from "../data/basis.ts";
+import type { ForecastQuality } from "../data/capabilities.ts";
+import type { Densities, Hour } from "../data/densities.ts";
+import { type DensityRequest, retrievalPath } from "../data/query.ts";
 import type { CellSizes } from "./cell-sizes.ts";
 import { densestCells } from "./densest-cells.ts";
-import type { Densities, Hour } from "./densities.ts";
 import { download, type Format, formatsFor, type NameFile } from "./download.ts";
 import { extremesOf, groundRisk, riskText } from "./ground-risk.ts";
-import { retrievalPath } from "./retrieval.ts";
 import { showSnippets } from "./snippet-dialog.ts";
 
 interface Result {
@@ -89,12 +88,9 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
   const unknown = html("dd", { id: "no-data-cells" });
   const count = (term: string, cells: HTMLElement) => html("div", {}, html("dt", {}, term), cells);
   const cells = counted(geohashes.length, "cell");
+  const small = `Cells with fewer than ${threshold} people`;
   const elements = [
-    html(
-      "p",
-      { class: "note" },
-      `Of ${cells} in the hour that is shown. Those with fewer than ${threshold} people are not in the sum.`,
-    ),
+    html("p", { class: "note" }, `This hour: ${cells}. ${small} are hidden, and not in the sum.`),
     html(
       "dl",
       { class: "counts" },
@@ -130,21 +126,13 @@ function actions(
   const buttons = html(
     "div",
     { class: "row" },
-    ...formatsFor(requests).map((format) =>
-      html("button", { type: "button", click: () => save(format) }, format),
+    ...formatsFor(requests).map((format) => buttonTo(format, () => save(format))),
+    buttonTo("Parquet", parquet),
+    buttonTo("Copy as code", () =>
+      showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
     ),
-    html("button", { type: "button", click: parquet }, "Parquet"),
-    html(
-      "button",
-      {
-        type: "button",
-        click: () =>
-          showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
-      },
-      "Copy as code",
-    ),
-    html("button", { type: "button", click: () => void copyLink() }, "Copy link"),
-    html("button", { type: "button", click: savePicture }, "PNG"),
+    buttonTo("Copy link", () => void copyLink()),
+    buttonTo("PNG", savePicture),
   );
   return [buttons, asking.element, unloaded];
 }

@@ -1,7 +1,7 @@
-import { copyText } from "../copy.ts";
-import { element, html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { type Language, languages, type SnippetRequest, shellLogin } from "../snippets.ts";
+import { copyText } from "../base/copy.ts";
+import { buttonTo, element, html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { type Language, languages, type SnippetRequest, shellLogin } from "../base/snippets.ts";
 
 /** Shows requests as a program to copy, in several languages. */
 export function showSnippets(requests: readonly SnippetRequest[]): void {
@@ -16,9 +16,7 @@ export function showSnippets(requests: readonly SnippetRequest[]): void {
       button.setAttribute("aria-pressed", String(button.textContent === language));
     }
   };
-  const buttons = names.map((name) =>
-    html("button", { type: "button", "aria-pressed": "false", click: () => choose(name) }, name),
-  );
+  const buttons = names.map((name) => buttonTo(name, () => choose(name), { "aria-pressed": "false" }));
   const copy = async () => {
     copied.textContent = await copyText(code);
   };
@@ -39,8 +37,8 @@ export function showSnippets(requests: readonly SnippetRequest[]): void {
     html(
       "div",
       { class: "row" },
-      html("button", { type: "button", class: "primary", click: copy }, "Copy"),
-      html("button", { type: "button", click: () => dialog.close() }, "Close"),
+      buttonTo("Copy", copy, { class: "primary" }),
+      buttonTo("Close", () => dialog.close()),
       copied,
     ),
   );

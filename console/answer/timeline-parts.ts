@@ -1,5 +1,5 @@
 /** What a timeline marks among its hours: days, nights and labelled hours. */
-import { clockLabel, dateOf, dayLabel, hourOfDay } from "../time.ts";
+import { clockLabel, dateOf, dayLabel, hourOfDay } from "../base/time.ts";
 
 /** Consecutive hours: from the first up to the last, which is not among them. */
 export interface Span {

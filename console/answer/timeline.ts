@@ -1,10 +1,10 @@
 /** The timeline above the map: the people of an hour, the bars of all hours, and what plays and compares them. */
-import { element, html } from "../dom.ts";
-import { compact, counted, whole } from "../numbers.ts";
-import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../time.ts";
-import { basisText, haveOneBasis } from "./basis.ts";
+import { buttonTo, element, html } from "../base/dom.ts";
+import { compact, counted, whole } from "../base/numbers.ts";
+import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../base/time.ts";
+import { basisText, haveOneBasis } from "../data/basis.ts";
+import { changeFrom, type Densities, type Hour, peopleText } from "../data/densities.ts";
 import { type CellSizes, cellsText } from "./cell-sizes.ts";
-import { changeFrom, type Densities, type Hour, peopleText } from "./densities.ts";
 import { hourChart } from "./hour-chart.ts";
 import { Playback } from "./playback.ts";
 import { night } from "./timeline-parts.ts";
@@ -149,23 +149,18 @@ export class Timeline {
 
   /** Keeps the hour on view as the one that others are compared with. */
   #compareButton(): HTMLElement {
-    const button = html(
-      "button",
-      {
-        type: "button",
-        class: "tool",
-        "aria-pressed": "false",
-        title: "Show how other hours differ from the one on view",
-        disabled: this.#hours.length < 2,
-      },
-      "Compare",
-    );
-    button.addEventListener("click", () => {
+    const compare = () => {
       this.#base = this.#base === undefined ? this.#current : undefined;
       button.setAttribute("aria-pressed", String(this.#base !== undefined));
       this.#chart.markBase(this.#base);
       this.#options.onBase(this.#base);
       this.#show(this.#current);
+    };
+    const button = buttonTo("Compare", compare, {
+      class: "tool",
+      "aria-pressed": "false",
+      title: "Show how other hours differ from the one on view",
+      disabled: this.#hours.length < 2,
     });
     return button;
   }

@@ -1,5 +1,5 @@
-import type { DayQuality } from "../request/capabilities.ts";
-import type { Densities, Hour } from "./densities.ts";
+import type { DayQuality } from "../data/capabilities.ts";
+import type { Densities, Hour } from "../data/densities.ts";
 
 /** The answer, whose observed hours say what was unusual about them. */
 export function withUnusual(densities: Densities, quality: readonly DayQuality[]): Densities {

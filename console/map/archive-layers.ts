@@ -3,7 +3,7 @@
  * (https://docs.protomaps.com/basemaps/layers). Each of its layers has points, lines and polygons.
  */
 import type { ExpressionSpecification, FilterSpecification, LayerSpecification } from "maplibre-gl";
-import type { ThemeColours } from "../theme.ts";
+import type { ThemeColours } from "../base/theme.ts";
 import { bold, regular } from "./fonts.ts";
 
 const source = "tiles";

@@ -1,6 +1,6 @@
 /** Whose the operator's map is, as its sources say: markup of a foreign host, of which text and links reach the page. */
 import type { IControl, Map as MapLibreMap, MapSourceDataEvent } from "maplibre-gl";
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /**
  * Names the sources of a map upon it, wherever they say it: in the style, in TileJSON, or in an archive. The control of

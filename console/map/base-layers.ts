@@ -5,7 +5,7 @@ import type {
   LayerSpecification,
   SymbolLayerSpecification,
 } from "maplibre-gl";
-import type { ThemeColours } from "../theme.ts";
+import type { ThemeColours } from "../base/theme.ts";
 import { bold, italic, regular } from "./fonts.ts";
 import type { PieceProperties } from "./ground-grid.ts";
 import type { OutlineProperties, PlaceProperties } from "./places.ts";

@@ -1,7 +1,7 @@
 /** The map without one of the operator's: outlines of countries, names of cities, and the city of the demo. */
 import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
-import { assetUrl } from "../assets.ts";
-import { themeColours } from "../theme.ts";
+import { assetUrl } from "../base/assets.ts";
+import { themeColours } from "../base/theme.ts";
 import { baseLayers } from "./base-layers.ts";
 import { empty } from "./geojson.ts";
 

@@ -1,6 +1,6 @@
 /** The edges between cells, as long lines in which each edge is once. */
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import type { Position } from "./geojson.ts";
+import type { Position } from "../data/outlines.ts";
 
 /** A line of the grid, and which of its pieces are an edge of a cell. */
 type Pieces = Map<number, Set<number>>;

@@ -1,15 +1,16 @@
 import type { FeatureCollection } from "geojson";
 import type { LayerSpecification, Map as MapLibreMap } from "maplibre-gl";
 import { geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { boundsOf } from "../answer/cells.ts";
-import type { Densities } from "../answer/densities.ts";
-import type { Scale } from "../answer/scale.ts";
-import type { Box } from "../request/area.ts";
-import { isDark, themeColours } from "../theme.ts";
+import { isDark, themeColours } from "../base/theme.ts";
+import type { Box } from "../data/area.ts";
+import { boundsOf } from "../data/cells.ts";
+import type { Densities } from "../data/densities.ts";
+import type { Position } from "../data/outlines.ts";
+import type { Scale } from "../data/scale.ts";
 import { edgesOf } from "./cell-edges.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
 import { Fade } from "./fade.ts";
-import { empty, type Position, rectangle, rectangles } from "./geojson.ts";
+import { empty, rectangle, rectangles } from "./geojson.ts";
 import { cellLayers, edgesZoom, lowestLines, repaint, selectedLayer } from "./layers.ts";
 
 /** Cells in an hour, and how they are shown. */

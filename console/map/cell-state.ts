@@ -1,7 +1,7 @@
 /** The state of a cell on view: the class of its number, or why it has none. */
 import type { ExpressionSpecification } from "maplibre-gl";
-import type { Value } from "../answer/densities.ts";
-import { classOf, coloursOf, type Scale } from "../answer/scale.ts";
+import type { Value } from "../data/densities.ts";
+import { classOf, coloursOf, type Scale } from "../data/scale.ts";
 
 /** The state of a cell whose count is suppressed. Classes are states from 0; between two of them, colours blend. */
 export const suppressedState = -1;

@@ -1,8 +1,8 @@
 /** Cells as columns as high as they are dense, on a tilted map. */
 import type { ExpressionSpecification, Map as MapLibreMap } from "maplibre-gl";
-import type { Value } from "../answer/densities.ts";
-import type { Scale } from "../answer/scale.ts";
-import { isDark, themeColours } from "../theme.ts";
+import { isDark, themeColours } from "../base/theme.ts";
+import type { Value } from "../data/densities.ts";
+import type { Scale } from "../data/scale.ts";
 import { colourByState } from "./cell-state.ts";
 import { lowestLines } from "./layers.ts";
 

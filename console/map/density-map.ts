@@ -1,26 +1,17 @@
 /** The map: the base map or the operator's own map, with areas and the cells of an answer above. */
 import type { FeatureCollection } from "geojson";
 import maplibregl, { type GeoJSONSource, type Map as MapLibreMap } from "maplibre-gl";
-import type { Rectangle } from "../answer/beside.ts";
-import { boundsOf } from "../answer/cells.ts";
-import { assetUrl } from "../assets.ts";
-import { element, html } from "../dom.ts";
-import { type Area, areaOf, type Box, type Point } from "../request/area.ts";
-import type { Coverage } from "../request/capabilities.ts";
-import { onThemeChange, themeColours } from "../theme.ts";
+import { assetUrl } from "../base/assets.ts";
+import type { Rectangle } from "../base/beside.ts";
+import { element, html } from "../base/dom.ts";
+import { onThemeChange, themeColours } from "../base/theme.ts";
+import { type Area, areaOf, type Box, type Point } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { boundsOf } from "../data/cells.ts";
+import { areaRing, boxRing, continuous, type Position, positionOf } from "../data/outlines.ts";
 import { attributionControl } from "./attribution.ts";
 import { CellSource } from "./cell-source.ts";
-import {
-  areaRing,
-  boxRing,
-  continuous,
-  empty,
-  linesOf,
-  type Position,
-  positionOf,
-  withoutCuts,
-  worldWithout,
-} from "./geojson.ts";
+import { empty, linesOf, withoutCuts, worldWithout } from "./geojson.ts";
 import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { dots, hatching, strokes } from "./patterns.ts";
@@ -77,7 +68,7 @@ export async function createMap(
   let outside: Position[][] = [];
   const cells = new CellSource(map, (edges) => showLines("edges", edges));
   onThemeChange(() => repaintAll(map, ground, cells));
-  reportClicks(map, cells, onCell);
+  map.on("click", ({ lngLat: { lng, lat } }) => onCell(cells.at(lng, lat)));
   let onHover: HoverListener | undefined;
   reportHovers(map, cells, (...place) => onHover?.(...place));
   ground.addNote(map);
@@ -193,14 +184,6 @@ function addPatterns(map: MapLibreMap): void {
     if (map.hasImage(name)) map.updateImage(name, image);
     else map.addImage(name, image, { pixelRatio: 2 });
   }
-}
-
-function reportClicks(
-  map: MapLibreMap,
-  cells: CellSource,
-  onCell: (index: number | undefined) => void,
-): void {
-  map.on("click", ({ lngLat: { lng, lat } }) => onCell(cells.at(lng, lat)));
 }
 
 /** Marks the cell under the mouse by an element above the map, as the map itself would have to be drawn again. */

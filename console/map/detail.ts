@@ -1,10 +1,11 @@
 /** The ground around what is covered, in the detail that cells need. */
 import type { Feature, FeatureCollection, Geometry, Point } from "geojson";
-import { assetUrl, urlOfAsset } from "../assets.ts";
-import type { Coverage } from "../request/capabilities.ts";
-import type { City } from "../request/regions.ts";
-import { ApiError, fetchWhole, successful } from "../whole-answer.ts";
-import { empty, type Position } from "./geojson.ts";
+import { assetUrl, urlOfAsset } from "../base/assets.ts";
+import { ApiError, fetchWhole, successful } from "../base/whole-answer.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import type { Position } from "../data/outlines.ts";
+import type { City } from "../data/regions.ts";
+import { empty } from "./geojson.ts";
 import { type PieceIndex, pieceFile, squaresAround } from "./ground-grid.ts";
 import type { PlaceProperties } from "./places.ts";
 

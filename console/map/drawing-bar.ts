@@ -1,5 +1,5 @@
-import { html } from "../dom.ts";
-import { type Area, type AreaLimits, areaProblem } from "../request/area.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { type Area, type AreaLimits, areaProblem } from "../data/area.ts";
 
 interface DrawingActions {
   readonly finish: () => void;
@@ -23,7 +23,7 @@ export function drawingBar(
   { finish, addMiddle, remove, cancel }: DrawingActions,
 ): DrawingBar {
   const hint = html("p");
-  const finishButton = html("button", { type: "button", class: "primary", click: finish }, "Finish");
+  const finishButton = buttonTo("Finish", finish, { class: "primary" });
   const removeButton = html("button", { type: "button", click: remove });
   const keys = isClosed
     ? "With the keyboard: Tab goes to the corners, arrow keys move one, Delete removes it, Enter finishes."
@@ -37,9 +37,9 @@ export function drawingBar(
       "div",
       { class: "row" },
       finishButton,
-      !isClosed && html("button", { type: "button", click: addMiddle }, "Add the middle"),
+      !isClosed && buttonTo("Add the middle", addMiddle),
       removeButton,
-      html("button", { type: "button", click: cancel }, "Cancel"),
+      buttonTo("Cancel", cancel),
     ),
   );
   const update = (area: Area, selected: number | undefined) => {

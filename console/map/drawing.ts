@@ -4,11 +4,11 @@
  * draws corners into the canvas, where no keyboard can reach one.
  */
 import type { MapMouseEvent } from "maplibre-gl";
-import { announce, element } from "../dom.ts";
-import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../request/area.ts";
+import { announce, element } from "../base/dom.ts";
+import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../data/area.ts";
+import { areaRing } from "../data/outlines.ts";
 import type { DensityMap } from "./density-map.ts";
 import { drawingBar } from "./drawing-bar.ts";
-import { areaRing } from "./geojson.ts";
 import { Handles, pointOf } from "./handles.ts";
 
 /**
@@ -95,8 +95,8 @@ export class Drawing {
   #show(pointer?: Point): void {
     const area = areaOf(this.#points);
     const [first] = this.#points;
-    const isLineClosed = pointer === undefined && first !== undefined;
-    this.#map.showDraft([...this.#points, ...(isLineClosed ? [first] : []), ...(pointer ? [pointer] : [])]);
+    const closesRing = pointer === undefined && first !== undefined;
+    this.#map.showDraft([...this.#points, ...(closesRing ? [first] : []), ...(pointer ? [pointer] : [])]);
     const mayInsert = this.#isClosed && this.#points.length < this.#limits.maxPoints;
     this.#handles.show(areaRing(area).slice(0, -1), mayInsert);
     this.#bar.update(area, this.#selected);

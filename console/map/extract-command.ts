@@ -1,5 +1,5 @@
 /** How one gets a map with streets. */
-import type { Box } from "../request/area.ts";
+import type { Box } from "../data/area.ts";
 
 /**
  * The command that makes a map of a box, in the scheme that the page draws, of a planet that Protomaps builds each day

@@ -1,5 +1,6 @@
 /** The squares of the detailed ground, of which the page loads those around what is covered. */
-import type { Coverage } from "../request/capabilities.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { boxOfRing } from "../data/outlines.ts";
 
 /** The side of a square in degrees: four of them around a place in Europe, with every town, take 125 kB. */
 export const groundSide = 3;
@@ -40,14 +41,10 @@ export function wrapped(column: number): number {
 export function squaresAround({ coordinates }: Coverage, most = 24): string[] {
   const names = new Set<string>();
   for (const [outer = []] of coordinates) {
-    const latitudes = outer.map(([, latitude = 0]) => latitude);
-    const [south, north] = [Math.min(...latitudes) - margin, Math.max(...latitudes) + margin];
+    const box = boxOfRing(outer);
+    const [south, north] = [box.south - margin, box.north + margin];
     const stretch = 1 / Math.max(0.1, Math.cos((Math.max(Math.abs(south), Math.abs(north)) * Math.PI) / 180));
-    const longitudes = outer.map(([longitude = 0]) => longitude);
-    const [west, east] = [
-      Math.min(...longitudes) - margin * stretch,
-      Math.max(...longitudes) + margin * stretch,
-    ];
+    const [west, east] = [box.west - margin * stretch, box.east + margin * stretch];
     for (let column = Math.floor(west / groundSide); column * groundSide <= east; column++) {
       for (let row = Math.floor(south / groundSide); row * groundSide <= north; row++) {
         if (names.size < most) names.add(squareName({ column: wrapped(column), row }));

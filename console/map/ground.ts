@@ -1,6 +1,6 @@
 /** The map below the cells. */
 import type { LayerSpecification, Map as MapLibreMap, StyleSpecification } from "maplibre-gl";
-import type { ThemeColours } from "../theme.ts";
+import type { ThemeColours } from "../base/theme.ts";
 import { archiveLayers } from "./archive-layers.ts";
 import { baseLayers } from "./base-layers.ts";
 import { baseStyle } from "./base-style.ts";

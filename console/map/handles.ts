@@ -1,8 +1,8 @@
 /** Buttons on the map at the corners of a polygon, and between them, for pointers, fingers and the keyboard. */
 import maplibregl, { type Map as MapLibreMap } from "maplibre-gl";
-import { html } from "../dom.ts";
-import type { Point } from "../request/area.ts";
-import type { Position } from "./geojson.ts";
+import { html } from "../base/dom.ts";
+import type { Point } from "../data/area.ts";
+import type { Position } from "../data/outlines.ts";
 
 /** What people do with handles; corners are named by their index. */
 interface HandleActions {

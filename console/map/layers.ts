@@ -6,8 +6,8 @@ import type {
   Map as MapLibreMap,
 } from "maplibre-gl";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
-import { cellOpacity } from "../answer/scale.ts";
-import type { ThemeColours } from "../theme.ts";
+import type { ThemeColours } from "../base/theme.ts";
+import { cellOpacity } from "../data/scale.ts";
 import { inState, noDataState, suppressedState } from "./cell-state.ts";
 import type { CellProperties } from "./geojson.ts";
 

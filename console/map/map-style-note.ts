@@ -1,6 +1,6 @@
 import type { Map as MapLibreMap } from "maplibre-gl";
-import { copyText } from "../copy.ts";
-import { element, html } from "../dom.ts";
+import { copyText } from "../base/copy.ts";
+import { buttonTo, element, html } from "../base/dom.ts";
 import { extractCommand } from "./extract-command.ts";
 
 /** From this zoom on, one would expect streets. */
@@ -27,7 +27,7 @@ export function offerMapStyle(map: MapLibreMap): void {
       {},
       command,
       " ",
-      html("button", { type: "button", click: () => void copyText(command) }, "Copy"),
+      buttonTo("Copy", () => void copyText(command)),
     ),
     html(
       "p",

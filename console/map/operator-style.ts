@@ -1,7 +1,7 @@
 /** The operator's own map: a MapLibre style, or an archive of tiles in the scheme of Protomaps. */
 import maplibregl, { type StyleSpecification } from "maplibre-gl";
-import { themeColours } from "../theme.ts";
-import { fetchWhole, jsonOf } from "../whole-answer.ts";
+import { themeColours } from "../base/theme.ts";
+import { fetchWhole, jsonOf } from "../base/whole-answer.ts";
 import { archiveLayers } from "./archive-layers.ts";
 
 /** Whether an address is that of an archive of tiles, not of a style. */

@@ -1,5 +1,5 @@
 /** The patterns of cells: stripes for suppressed counts, dots for no data, strokes for cells partly covered. */
-import { themeColours } from "../theme.ts";
+import { themeColours } from "../base/theme.ts";
 
 /** The side of a pattern's image in pixels; it is drawn at half the size. */
 const side = 16;

@@ -1,6 +1,6 @@
 /** The map as a picture, with its place, its hour, its colours and its sources. */
 import type { Map as MapLibreMap } from "maplibre-gl";
-import { element, saveFile } from "../dom.ts";
+import { element, saveFile } from "../base/dom.ts";
 
 /** The space around the parts of the strip below the map, the height of a line, and the width of a colour, in CSS pixels. */
 const [gap, lineHeight, side] = [14, 20, 26];

@@ -1,6 +1,6 @@
 /** The map on paper, in the theme of the page: browsers print nothing of what is drawn with WebGL. */
 import type { Map as MapLibreMap } from "maplibre-gl";
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /** Puts a picture of the map in its place while the page is printed. */
 export function followPrinting(map: MapLibreMap): void {

@@ -1,5 +1,5 @@
 /** Shows a JSON answer as a table or a list: a list as a table, an object as its members in words. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import { wordsOf } from "./value-field.ts";
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Fields for the members of a body, where each has one value or is an object of such members. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import { type ApiDocument, type OrReference, resolve, type Schema } from "./document.ts";
 import { enteredValue, labelled, valueField } from "./value-field.ts";
 

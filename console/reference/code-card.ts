@@ -1,5 +1,5 @@
-import { copyText } from "../copy.ts";
-import { html } from "../dom.ts";
+import { copyText } from "../base/copy.ts";
+import { html } from "../base/dom.ts";
 import { highlighted } from "./highlight.ts";
 
 /** A card with a heading and a text to copy: a program, or a body. */

@@ -1,5 +1,5 @@
 /** The index of the reference, with its search. */
-import { announce, html } from "../dom.ts";
+import { announce, html } from "../base/dom.ts";
 import type { Group } from "./document.ts";
 import { methodBadge } from "./method-badge.ts";
 import type { OpeningSection } from "./opening.ts";

@@ -1,7 +1,7 @@
 /** The request that a card shows as programs and sends: an example that can be changed. */
-import { demoSink } from "../demo.ts";
-import { apiUrl } from "../http.ts";
-import type { SnippetRequest } from "../snippets.ts";
+import { demoSink } from "../base/demo.ts";
+import { apiUrl } from "../base/http.ts";
+import type { SnippetRequest } from "../base/snippets.ts";
 import {
   type ApiDocument,
   type Endpoint,

@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type Operation, resolve } from "./document.ts";
 import { examplesOf } from "./draft.ts";

@@ -1,6 +1,6 @@
 /** Small forms for the operations that need no map: what they do shows without knowing JSON. */
-import { html } from "../dom.ts";
-import { successful } from "../whole-answer.ts";
+import { html } from "../base/dom.ts";
+import { successful } from "../base/whole-answer.ts";
 import { answerTable } from "./answer-table.ts";
 import { bodyFields } from "./body-fields.ts";
 import { type ApiDocument, type Endpoint, type Group, resolve, type Schema } from "./document.ts";

@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /**
  * What is coloured in JSON and in programs: strings, which may be names of members, other quotes in a line, numbers,

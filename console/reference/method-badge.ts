@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /** The method of an operation, in its colour. */
 export function methodBadge(method: string): HTMLElement {

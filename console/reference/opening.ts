@@ -1,10 +1,10 @@
 /** The sections before the operations: what one can do here, how to log in, and what errors look like. */
-import { subscriberLogin } from "../demo.ts";
-import { html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { askForLogin } from "../login-dialog.ts";
-import { onLoginChange } from "../session.ts";
-import { languages, shellLogin } from "../snippets.ts";
+import { subscriberLogin } from "../base/demo.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { askForLogin } from "../base/login-dialog.ts";
+import { onLoginChange } from "../base/session.ts";
+import { languages, shellLogin } from "../base/snippets.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type Group, type Parameter, resolve, type Schema } from "./document.ts";
 import { exampleDraft, snippetOf } from "./draft.ts";
@@ -82,7 +82,7 @@ function logInSection(document: ApiDocument): HTMLElement {
     state.replaceChildren(
       ...(login === undefined
         ? [
-            html("button", { type: "button", class: "primary", click: () => askForLogin() }, "Log in"),
+            buttonTo("Log in", () => askForLogin(), { class: "primary" }),
             html("span", {}, "The programs below then have your token in them."),
           ]
         : [

@@ -1,5 +1,5 @@
 /** An operation: what it takes and answers on the left, its programs and examples on the right. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import {
   type ApiDocument,
   type ApiResponse,

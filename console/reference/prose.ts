@@ -1,5 +1,5 @@
 import { type MarkedToken, marked, type Token } from "marked";
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /** The elements of a Markdown text: paragraphs, lists, tables, headings and code; anything else is shown as written. */
 export function prose(markdown: string): readonly (Node | string)[] {

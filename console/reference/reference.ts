@@ -2,11 +2,11 @@
  * The reference: the API's document in three columns, with programs that have the token of the page's login, all by the
  * page's own elements and style sheet, so that its policy needs no exception.
  */
-import { Asking } from "../asking.ts";
-import { element, html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { onLoginChange } from "../session.ts";
-import { fetchWhole, successful } from "../whole-answer.ts";
+import { Asking } from "../base/asking.ts";
+import { element, html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { onLoginChange } from "../base/session.ts";
+import { fetchWhole, successful } from "../base/whole-answer.ts";
 import { choice } from "./choice.ts";
 import { codeCard } from "./code-card.ts";
 import { contents, followScrolling } from "./contents.ts";

@@ -1,8 +1,8 @@
 /** The card of an operation: its request as programs, and a form to change and send it. */
-import { html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
-import { currentLogin, onLoginChange } from "../session.ts";
-import { languages } from "../snippets.ts";
+import { html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
+import { currentLogin, onLoginChange } from "../base/session.ts";
+import { languages } from "../base/snippets.ts";
 import type { Choice } from "./choice.ts";
 import { clientProgram } from "./client-program.ts";
 import { codeCard } from "./code-card.ts";

@@ -1,5 +1,5 @@
 /** Schemas as lists of members, each with its type, its limits and, folded, its own members. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import {
   type ApiDocument,
   type ApiResponse,

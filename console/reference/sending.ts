@@ -1,11 +1,11 @@
 /** Sends the request of a draft, and shows its response. */
-import { Asking } from "../asking.ts";
-import { announce, html } from "../dom.ts";
-import { fetchFrom } from "../http.ts";
-import { IdempotencyKeys } from "../idempotency-keys.ts";
-import { askForLogin } from "../login-dialog.ts";
-import { currentLogin, fetchWithToken, onLoginChange } from "../session.ts";
-import { type Answer, successful } from "../whole-answer.ts";
+import { Asking } from "../base/asking.ts";
+import { announce, html } from "../base/dom.ts";
+import { fetchFrom } from "../base/http.ts";
+import { IdempotencyKeys } from "../base/idempotency-keys.ts";
+import { askForLogin } from "../base/login-dialog.ts";
+import { currentLogin, fetchWithToken, onLoginChange } from "../base/session.ts";
+import { type Answer, successful } from "../base/whole-answer.ts";
 import type { Choice } from "./choice.ts";
 import { type Draft, snippetOf } from "./draft.ts";
 

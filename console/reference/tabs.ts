@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 
 let count = 0;
 
@@ -23,17 +23,11 @@ export function tabs(
   panel.id = `panel-${count}`;
   panel.setAttribute("role", "tabpanel");
   const buttons = names.map((name, index) =>
-    html(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `${panel.id}-tab-${index}`,
-        "aria-controls": panel.id,
-        click: () => listener(name),
-      },
-      name,
-    ),
+    buttonTo(name, () => listener(name), {
+      role: "tab",
+      id: `${panel.id}-tab-${index}`,
+      "aria-controls": panel.id,
+    }),
   );
   const step = (event: KeyboardEvent) => {
     const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };

@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 
 /** A heading with a link to its section, whose id is given. */
 export function titled(level: "h2" | "h3", id: string, title: string): HTMLElement {

@@ -1,5 +1,5 @@
-import { html } from "../dom.ts";
-import { apiUrl } from "../http.ts";
+import { html } from "../base/dom.ts";
+import { apiUrl } from "../base/http.ts";
 import { codeCard } from "./code-card.ts";
 
 /** The text of `tools/demo/subscriber-token.mjs`; `tools/build-console.ts` sets it. */

@@ -1,6 +1,6 @@
 /** The form that changes the request of an operation, and sends it. */
-import { html } from "../dom.ts";
-import { jsonOf } from "../whole-answer.ts";
+import { html } from "../base/dom.ts";
+import { jsonOf } from "../base/whole-answer.ts";
 import { bodyFields, isFlat } from "./body-fields.ts";
 import { codeCard } from "./code-card.ts";
 import { type ApiDocument, type ApiResponse, type Parameter, resolve, type Schema } from "./document.ts";

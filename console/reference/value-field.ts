@@ -1,4 +1,4 @@
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
 import type { Schema } from "./document.ts";
 
 /** A field in which somebody enters one value. */

@@ -7,7 +7,7 @@
  * An area is `longitude,latitude` pairs; two pairs are the corners of a box. Areas are separated by semicolons. Times
  * are whole hours in UTC. Each member may be missing.
  */
-import { type Area, areaOf, boxArea, type Point } from "./area.ts";
+import { type Area, areaOf, boxArea, type Point } from "../data/area.ts";
 
 /** What an address may name. */
 export interface ViewState {
@@ -67,22 +67,22 @@ function decoded(text: string): string {
 
 /** Parses one member; undefined if its name or value is unknown. */
 function memberOf(name: string, text: string): ViewState | undefined {
-  const read = () => {
-    switch (name) {
-      case "area":
-        return { areas: parseAreas(text) };
-      case "from":
-      case "hour":
-        return { [name]: parseHour(text) };
-      case "hours":
-      case "precision":
-        return { [name]: /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined };
-      default:
-        return {};
+  switch (name) {
+    case "area": {
+      const areas = parseAreas(text);
+      return areas && { areas };
     }
-  };
-  const [value] = Object.entries(read());
-  return value?.[1] === undefined ? undefined : Object.fromEntries([value]);
+    case "from":
+    case "hour": {
+      const start = parseHour(text);
+      return start && { [name]: start };
+    }
+    case "hours":
+    case "precision":
+      return /^[1-9]\d{0,3}$/.test(text) ? { [name]: Number(text) } : undefined;
+    default:
+      return undefined;
+  }
 }
 
 function areaText({ boundary }: Area): string {

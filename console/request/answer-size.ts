@@ -1,6 +1,6 @@
 /** The size of the answer in cells × hours, compared with the limit of a synchronous answer. */
-import { html } from "../dom.ts";
-import { counted, whole } from "../numbers.ts";
+import { html } from "../base/dom.ts";
+import { counted, whole } from "../base/numbers.ts";
 
 interface AnswerSize {
   readonly elements: readonly HTMLElement[];

@@ -1,17 +1,18 @@
 /** The field for the areas: a city, areas as people have them, drawn on the map, or an example. */
-import { html } from "../dom.ts";
-import { counted, metres } from "../numbers.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { counted, metres, squareKilometres } from "../base/numbers.ts";
+import { type Area, type AreaLimits, isSameArea, type Point } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { areCovered, swapped } from "../data/covered.ts";
+import { areaRing, squareKilometresOf } from "../data/outlines.ts";
+import type { City } from "../data/regions.ts";
 import type { ViewState } from "./address.ts";
-import type { Area, AreaLimits, Point } from "./area.ts";
-import type { Coverage } from "./capabilities.ts";
 import { squareAround } from "./coordinates.ts";
-import { areCovered, swapped } from "./covered.ts";
 import type { Example } from "./examples.ts";
 import { fitAreas } from "./fit-areas.ts";
 import { differenceRemarks } from "./geohash-list.ts";
 import { type GivenAreas, parseGivenAreas } from "./given-areas.ts";
 import { fileButton } from "./given-files.ts";
-import type { City } from "./regions.ts";
 import { isName, searchField } from "./search-field.ts";
 
 /** Draws an area on the map. */
@@ -76,11 +77,10 @@ export class AreaField {
       html("option", { value: "", hidden: true }, "Own area"),
       ...examples.map(({ name }) => html("option", { value: name }, name)),
     );
-    this.#change = html(
-      "button",
-      { type: "button", class: "chip", hidden: true, click: () => this.#draw(this.#areas[0]) },
-      "Move corners",
-    );
+    this.#change = buttonTo("Move corners", () => this.#draw(this.#areas[0]), {
+      class: "chip",
+      hidden: true,
+    });
     this.#search = searchField({
       cities,
       isCovered: (city) => this.#isCovered([squareAround(city, cityKilometres)]),
@@ -89,8 +89,7 @@ export class AreaField {
         if (this.take([text])) options.onFound();
       },
     });
-    const chip = (name: string, click: () => void) =>
-      html("button", { type: "button", class: "chip", click }, name);
+    const chip = (name: string, click: () => void) => buttonTo(name, click, { class: "chip" });
     const actions = html(
       "div",
       { class: "row area-actions" },
@@ -157,7 +156,7 @@ export class AreaField {
   }
 
   #exampleOf(areas: readonly Area[]): Example | undefined {
-    return this.#options.examples.find(({ area }) => areas.length === 1 && isSame(area, areas[0]));
+    return this.#options.examples.find(({ area }) => areas.length === 1 && isSameArea(area, areas[0]));
   }
 
   /** Leaves an area of which nothing is covered. */
@@ -211,7 +210,7 @@ export class AreaField {
     });
     if (!this.#isCovered(rings)) return;
     const swap = () => this.#fit({ ...given, rings }, { namesSize: true });
-    const button = html("button", { type: "button", click: swap }, "Swap latitude and longitude");
+    const button = buttonTo("Swap latitude and longitude", swap);
     this.#note.append(html("span", { class: "row" }, button));
   }
 
@@ -249,14 +248,12 @@ interface Told {
   readonly namesSize?: boolean;
 }
 
-function isSame(one: Area, other: Area | undefined): boolean {
-  return JSON.stringify(one.boundary) === JSON.stringify(other?.boundary);
-}
-
-/** `6 points.`, `3 areas, asked for one by one.` */
+/** `A triangle of 0.66 km².`, `A polygon of 12 km² with 6 points.`, `3 areas, asked for one by one.` */
 function sizeOf(areas: readonly Area[]): string {
   const [first] = areas;
-  return areas.length > 1
-    ? `${counted(areas.length, "area")}, asked for one by one.`
-    : `${counted(first?.boundary.length ?? 0, "point")}.`;
+  if (first === undefined || areas.length > 1)
+    return `${counted(areas.length, "area")}, asked for one by one.`;
+  const points = first.boundary.length;
+  const size = squareKilometres(squareKilometresOf(areaRing(first)));
+  return points === 3 ? `A triangle of ${size}.` : `A polygon of ${size} with ${points} points.`;
 }

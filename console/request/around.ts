@@ -1,5 +1,6 @@
 /** How `npm start` is told to cover the ground of a request. */
-import type { Area } from "./area.ts";
+import type { Area } from "../data/area.ts";
+import { boxOfRing, positionOf } from "../data/outlines.ts";
 
 /** A larger box may have more cells than the demo covers. */
 const mostDegrees = 0.25;
@@ -12,9 +13,7 @@ export function aroundOption(areas: readonly Area[], name: string | undefined): 
   // Shells read these in quotes.
   if (name !== undefined && !/["$`\\!]/.test(name)) return `--around "${name}"`;
   const points = areas.length === 1 ? (areas[0]?.boundary ?? []) : [];
-  const [longitudes, latitudes] = [points.map((p) => p.longitude), points.map((p) => p.latitude)];
-  const [west, south] = [Math.min(...longitudes), Math.min(...latitudes)];
-  const [east, north] = [Math.max(...longitudes), Math.max(...latitudes)];
+  const { west, south, east, north } = boxOfRing(points.map(positionOf));
   // Neither without points, nor across the antimeridian.
   const isSmall = east - west <= mostDegrees && north - south <= mostDegrees;
   if (points.length === 0 || !isSmall) return "--around PLACE";

@@ -1,5 +1,5 @@
 /** One place as people write it: `45.76, 4.83`, `45,76; 4,83`, `4.83° E, 45.76° N`, `45°45′36″N 4°49′48″E`. */
-import { boxArea, noDegrees, type Point } from "./area.ts";
+import { boxArea, noDegrees, type Point } from "../data/area.ts";
 
 const degreesOfKilometre = 180 / (Math.PI * 6371.0088);
 

@@ -3,7 +3,7 @@ import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import { askedHours } from "../../functions/population-density/query/intervals.ts";
 import { workUnitsOf } from "../../functions/population-density/query/price.ts";
 import { sizeOf } from "../../functions/population-density/query/size.ts";
-import type { Query } from "./query.ts";
+import type { Query } from "../data/query.ts";
 
 const hour = 3_600_000;
 

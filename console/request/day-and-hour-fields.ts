@@ -1,6 +1,6 @@
 /** Two fields for the hour on view: its day of the week, and its hour of the day. */
-import { html } from "../dom.ts";
-import { hourOfDay, weekdayOf } from "../time.ts";
+import { html } from "../base/dom.ts";
+import { hourOfDay, weekdayOf } from "../base/time.ts";
 import { clocks, weekdays } from "./day-and-hour.ts";
 
 interface DayAndHourFields {

@@ -1,5 +1,5 @@
 /** Hours by their day of the week and their hour of the day. */
-import { dateOf, hourInDataZone, hourOfDay, momentOf, weekdayOf } from "../time.ts";
+import { dateOf, hourInDataZone, hourOfDay, momentOf, weekdayOf } from "../base/time.ts";
 
 /** The days of the week as `weekdayOf` names them. */
 export const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

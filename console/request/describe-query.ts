@@ -1,8 +1,8 @@
-import { cellSize } from "../answer/cells.ts";
-import { metres } from "../numbers.ts";
-import { middleLatitude } from "./area.ts";
+import { metres } from "../base/numbers.ts";
+import { isSameArea, middleLatitude } from "../data/area.ts";
+import { cellSize } from "../data/cells.ts";
+import type { Query } from "../data/query.ts";
 import type { Example } from "./examples.ts";
-import type { Query } from "./query.ts";
 
 /** What a query asks for, in a line: `Centre of Lyon · 24 h · 150 m`. */
 export function describeQuery(
@@ -10,7 +10,7 @@ export function describeQuery(
   examples: readonly Example[],
 ): string {
   const [area] = areas;
-  const example = examples.find((one) => JSON.stringify(one.area) === JSON.stringify(area));
+  const example = examples.find((one) => isSameArea(one.area, area));
   const name = areas.length > 1 ? `${areas.length} areas` : (example?.name ?? "Own area");
   const { height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));
   return `${name} · ${hours} h · ${metres(Number(height.toPrecision(2)))}`;

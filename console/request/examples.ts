@@ -1,5 +1,6 @@
-import { type Area, areaOf, type Box } from "./area.ts";
-import type { Coverage } from "./capabilities.ts";
+import { type Area, areaOf, type Box, isSameArea } from "../data/area.ts";
+import type { Coverage } from "../data/capabilities.ts";
+import { boxOfRing, crossingsAt, isWithin, positionOf } from "../data/outlines.ts";
 
 /** An example area. */
 export interface Example {
@@ -50,18 +51,18 @@ const districts: readonly District[] = [
 ];
 
 /** The name of the demo's district that an area is; undefined for any other. */
-export function districtOf({ boundary }: Area): string | undefined {
-  const corners = JSON.stringify(boundary);
-  return districts.map(exampleOf).find(({ area }) => JSON.stringify(area.boundary) === corners)?.name;
+export function districtOf(area: Area): string | undefined {
+  return districts.map(exampleOf).find((one) => isSameArea(one.area, area))?.name;
 }
 
 /** Example areas within the coverage: districts in it, the middle of its largest polygon, and all of it if it has one. */
 export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
   const polygons = coverage?.coordinates ?? [];
-  const [largest] = polygons.toSorted((one, other) => sizeOf(boxOf(other)) - sizeOf(boxOf(one)));
+  const [largest] = polygons.toSorted((one, other) => sizeOf(other) - sizeOf(one));
   if (largest === undefined) return [];
   const middle = middleOf(largest);
-  const all = polygons.length === 1 ? rectangle(boxOf(largest), 0.999) : undefined;
+  const box = boxOfRing(largest[0] ?? []);
+  const all = polygons.length === 1 ? rectangle(box, 0.999) : undefined;
   const own = [
     ...(middle === undefined ? [] : [{ name: "Middle of what is covered", area: middle }]),
     ...(all === undefined ? [] : [{ name: "All that is covered", area: all }]),
@@ -69,11 +70,13 @@ export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
   return [
     ...districts
       .filter(({ corners }) =>
-        corners.every(([latitude, longitude]) => isInAny([longitude, latitude], polygons)),
+        corners.every(([latitude, longitude]) =>
+          polygons.some((polygon) => isWithin([longitude, latitude], polygon)),
+        ),
       )
       .map(exampleOf),
     // The middle of a city may have one density, where all of it has many.
-    ...(all !== undefined && isSmall(boxOf(largest)) && isWithin(all, largest) ? own.toReversed() : own),
+    ...(all !== undefined && isSmall(box) && isInside(all, largest) ? own.toReversed() : own),
   ].filter(({ area }) => areaWidth(area) < 180);
 }
 
@@ -82,21 +85,10 @@ function exampleOf({ name, corners }: District): Example {
 }
 
 type Polygon = Coverage["coordinates"][number];
-type Place = readonly [longitude: number, latitude: number];
 
-/** The box around a polygon, which does not cross the antimeridian. */
-function boxOf([outer = []]: Polygon): Box {
-  const longitudes = outer.map(([longitude = 0]) => longitude);
-  const latitudes = outer.map(([, latitude = 0]) => latitude);
-  return {
-    west: Math.min(...longitudes),
-    south: Math.min(...latitudes),
-    east: Math.max(...longitudes),
-    north: Math.max(...latitudes),
-  };
-}
-
-function sizeOf({ west, south, east, north }: Box): number {
+/** The size of the box around a polygon, which does not cross the antimeridian. */
+function sizeOf([outer = []]: Polygon): number {
+  const { west, south, east, north } = boxOfRing(outer);
   return (east - west) * (north - south);
 }
 
@@ -106,33 +98,11 @@ function areaWidth({ boundary }: Area): number {
   return Math.max(...longitudes) - Math.min(...longitudes);
 }
 
-function isInAny(place: Place, polygons: readonly Polygon[]): boolean {
-  return polygons.some((polygon) => isIn(place, polygon));
-}
-
-/** Whether a ray to the east crosses the rings an odd number of times: a hole is not in its polygon. */
-function isIn([longitude, latitude]: Place, polygon: Polygon): boolean {
-  return crossingsOf(polygon, latitude).filter((crossing) => crossing > longitude).length % 2 === 1;
-}
-
-/** The longitudes at which a parallel crosses the rings of a polygon, ascending. */
-function crossingsOf(polygon: Polygon, latitude: number): number[] {
-  const crossings: number[] = [];
-  for (const ring of polygon) {
-    for (const [index, [longitude = 0, from = 0]] of ring.entries()) {
-      const [nextLongitude = longitude, to = from] = ring[index + 1] ?? [];
-      if (from > latitude === to > latitude) continue;
-      crossings.push(longitude + ((latitude - from) / (to - from)) * (nextLongitude - longitude));
-    }
-  }
-  return crossings.sort((one, other) => one - other);
-}
-
 /** A rectangle around the middle of the widest part of a polygon at half its height, as large as fits in it. */
 function middleOf(polygon: Polygon): Area | undefined {
-  const { south, north } = boxOf(polygon);
+  const { south, north } = boxOfRing(polygon[0] ?? []);
   const latitude = (south + north) / 2;
-  const crossings = crossingsOf(polygon, latitude);
+  const crossings = crossingsAt(latitude, polygon);
   const spans = crossings
     .flatMap((west, index) => (index % 2 === 0 ? [{ west, east: crossings[index + 1] ?? west }] : []))
     .sort((one, other) => other.east - other.west - (one.east - one.west));
@@ -140,13 +110,13 @@ function middleOf(polygon: Polygon): Area | undefined {
   if (widest === undefined) return undefined;
   for (let share = 0.3; share > 0.005; share /= 2) {
     const area = rectangle({ ...widest, south, north }, share);
-    if (isWithin(area, polygon)) return area;
+    if (isInside(area, polygon)) return area;
   }
   return undefined;
 }
 
-function isWithin({ boundary }: Area, polygon: Polygon): boolean {
-  return boundary.every(({ latitude, longitude }) => isIn([longitude, latitude], polygon));
+function isInside({ boundary }: Area, polygon: Polygon): boolean {
+  return boundary.every((point) => isWithin(positionOf(point), polygon));
 }
 
 /** Whether a box is not larger than a city. */

@@ -1,5 +1,5 @@
 /** Areas that the API takes, made of those that a text holds. */
-import { counted } from "../numbers.ts";
+import { counted } from "../base/numbers.ts";
 import {
   type Area,
   type AreaLimits,
@@ -8,7 +8,7 @@ import {
   areDegrees,
   noDegrees,
   type Point,
-} from "./area.ts";
+} from "../data/area.ts";
 import { extentOf, simplified } from "./simplify.ts";
 
 /** Each area is a request of its own, so that there is a limit to them. */

@@ -2,8 +2,8 @@
 import { countCells, coverOf, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { maxCells, outlineAround } from "../../functions/population-density/cover/outline.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { counted, whole } from "../numbers.ts";
-import type { Area } from "./area.ts";
+import { counted, whole } from "../base/numbers.ts";
+import type { Area } from "../data/area.ts";
 import { listed } from "./listed.ts";
 
 /** Cells that were given as geohashes. */

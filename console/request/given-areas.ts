@@ -1,7 +1,7 @@
 /** Areas as people have them: the polygons of texts (`given-text.ts` says of which kinds). */
-import { afterHours } from "../time.ts";
+import { afterHours } from "../base/time.ts";
+import { areMetres, boxArea, noDegrees, notWgs84, type Point } from "../data/area.ts";
 import type { ViewState } from "./address.ts";
-import { areMetres, boxArea, noDegrees, notWgs84, type Point } from "./area.ts";
 import { parseText } from "./given-text.ts";
 import { listed } from "./listed.ts";
 

@@ -1,5 +1,5 @@
 /** Areas as people have them in files and elsewhere: chosen, dropped on the page, or pasted. */
-import { html } from "../dom.ts";
+import { buttonTo, html } from "../base/dom.ts";
 
 /** Creates a button that opens files. @param take is called with what was read */
 export function fileButton(take: (texts: readonly string[]) => void): HTMLElement {
@@ -15,7 +15,7 @@ export function fileButton(take: (texts: readonly string[]) => void): HTMLElemen
     accept: ".geojson,.geojsonl,.geojsons,.ndjson,.jsonl,.json,.wkt,.csv,.tsv,.txt",
     change: () => void readChosen(),
   });
-  const button = html("button", { type: "button", class: "chip", click: () => files.click() }, "Open a file");
+  const button = buttonTo("Open a file", () => files.click(), { class: "chip" });
   return html("span", {}, button, files);
 }
 

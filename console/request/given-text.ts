@@ -1,8 +1,8 @@
 /** What kind of text people paste or drop, and the values in it. */
 
 import { isNestedTooDeep, nestedTooDeep } from "../../shared/nesting.ts";
-import { counted } from "../numbers.ts";
-import { areDegrees, boxArea, noDegrees, type Point } from "./area.ts";
+import { counted } from "../base/numbers.ts";
+import { areDegrees, boxArea, noDegrees, type Point } from "../data/area.ts";
 import { parsePlace, squareAround } from "./coordinates.ts";
 import { type GeohashList, parseGeohashes } from "./geohash-list.ts";
 import { listed } from "./listed.ts";

@@ -1,7 +1,7 @@
 /** The field for the period: its first hour and its length. */
-import { html } from "../dom.ts";
-import { counted } from "../numbers.ts";
-import { hoursFromNow, inputValue, momentOf, nextHour } from "../time.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import { counted } from "../base/numbers.ts";
+import { hoursFromNow, inputValue, momentOf, nextHour } from "../base/time.ts";
 import { lengths } from "./validation.ts";
 
 interface PeriodField {
@@ -47,7 +47,7 @@ export function periodField(maxHours: number, onChange: () => void): PeriodField
       set({ from: start(), hours: 24 });
       onChange();
     };
-    return html("button", { type: "button", class: "chip", click: choose }, name);
+    return buttonTo(name, choose, { class: "chip" });
   };
   const fieldset = html(
     "fieldset",

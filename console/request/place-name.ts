@@ -1,9 +1,9 @@
 /** What the ground of a request is called, in headings and in names of files. */
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { within180 } from "../map/geojson.ts";
-import type { Area } from "./area.ts";
+import type { Area } from "../data/area.ts";
+import { boxOfRing, cornersOf, within180 } from "../data/outlines.ts";
+import { type City, nameFor, plain } from "../data/regions.ts";
 import { districtOf } from "./examples.ts";
-import { type City, nameFor, plain } from "./regions.ts";
 
 /**
  * The name of an area: of the demo's district that it is, of its largest city, `near` the nearest one, or else the
@@ -13,10 +13,9 @@ import { type City, nameFor, plain } from "./regions.ts";
 export function placeName(area: Area, cities: readonly City[]): string {
   const polygon = polygonOf(area.boundary);
   if (polygon === undefined) return "Own area";
-  const { latitudes, longitudes } = polygon;
-  const middleOf = (degrees: Float64Array) => (Math.min(...degrees) + Math.max(...degrees)) / 2;
-  const [latitude, longitude] = [middleOf(latitudes), middleOf(longitudes)];
-  const ring = Array.from(latitudes, (y, index) => [longitudes[index] ?? 0, y]);
+  const ring = cornersOf(polygon);
+  const { west, south, east, north } = boxOfRing(ring);
+  const [latitude, longitude] = [(south + north) / 2, (west + east) / 2];
   // An area across the antimeridian goes on beyond 180 degrees.
   const around = cities.map((city) => ({
     ...city,

@@ -1,9 +1,10 @@
 /** The field for the precision: the length of the cells' geohashes. */
-import { cellSize } from "../answer/cells.ts";
-import { html } from "../dom.ts";
-import { metres } from "../numbers.ts";
-import { type Area, middleLatitude } from "./area.ts";
-import { segments } from "./segments.ts";
+
+import { html } from "../base/dom.ts";
+import { metres } from "../base/numbers.ts";
+import { segments } from "../base/segments.ts";
+import { type Area, middleLatitude } from "../data/area.ts";
+import { cellSize } from "../data/cells.ts";
 
 interface PrecisionField {
   readonly elements: readonly HTMLElement[];

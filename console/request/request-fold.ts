@@ -1,8 +1,8 @@
 /** The form, folded into a line once it has an answer. */
-import { html } from "../dom.ts";
+import { html } from "../base/dom.ts";
+import type { Query } from "../data/query.ts";
 import { describeQuery } from "./describe-query.ts";
 import type { Example } from "./examples.ts";
-import type { Query } from "./query.ts";
 
 interface RequestFold {
   readonly element: HTMLDetailsElement;

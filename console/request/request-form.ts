@@ -1,21 +1,22 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
-import { otherGround } from "../demo.ts";
-import { html } from "../dom.ts";
+import { otherGround } from "../base/demo.ts";
+import { buttonTo, html } from "../base/dom.ts";
+import type { Area, Point } from "../data/area.ts";
+import type { Capabilities } from "../data/capabilities.ts";
+import type { Query } from "../data/query.ts";
+import type { City } from "../data/regions.ts";
 import type { ViewState } from "./address.ts";
 import { answerSize } from "./answer-size.ts";
-import type { Area, Point } from "./area.ts";
 import { type AreaDrawing, AreaField } from "./area-field.ts";
 import { aroundOption } from "./around.ts";
-import type { Capabilities } from "./capabilities.ts";
 import { costOf } from "./cost.ts";
 import type { Example } from "./examples.ts";
 import { periodField } from "./period-field.ts";
 import { precisionField } from "./precision-field.ts";
-import type { Query } from "./query.ts";
-import type { City } from "./regions.ts";
 import { finestFor, largestCount, type QueryProblem, validate } from "./validation.ts";
 
-interface FormOptions {
+/** What a form is made from, and whom it tells. */
+export interface FormOptions {
   readonly capabilities: Capabilities;
   readonly examples: readonly Example[];
   /** Resolves once they are loaded. */
@@ -162,9 +163,7 @@ function problemElements(
   around: string,
   fill: (state: ViewState) => void,
 ): HTMLElement[] {
-  const buttons = remedies.map(({ label, change }) =>
-    html("button", { type: "button", click: () => fill(change) }, label),
-  );
+  const buttons = remedies.map(({ label, change }) => buttonTo(label, () => fill(change)));
   const [command, rest = ""] = otherGround(around) ?? [];
   return [
     html("p", { class: "problem" }, reason),

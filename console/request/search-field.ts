@@ -1,6 +1,6 @@
 /** The field in which people say where: the name of a city, or an area as they have it. */
-import { announce, html } from "../dom.ts";
-import { type City, citiesNamed, type FoundCity } from "./regions.ts";
+import { announce, buttonTo, html } from "../base/dom.ts";
+import { type City, citiesNamed, type FoundCity } from "../data/regions.ts";
 
 interface SearchOptions {
   /** Resolves once they are loaded. */
@@ -89,12 +89,7 @@ export function isName(text: string): boolean {
 function cityItem(city: FoundCity, all: readonly City[], choose: () => void): HTMLElement {
   const isAmbiguous = all.filter(({ name }) => name === city.name).length > 1;
   const notes = [...(isAmbiguous ? [degreesOf(city)] : []), city.isCovered ? "covered" : "not covered"];
-  return html(
-    "li",
-    {},
-    html("button", { type: "button", click: choose }, city.name),
-    html("span", { class: "note" }, notes.join(" · ")),
-  );
+  return html("li", {}, buttonTo(city.name, choose), html("span", { class: "note" }, notes.join(" · ")));
 }
 
 /** `45.8° N, 4.8° E`. */

@@ -1,7 +1,7 @@
 /** Fewer corners for polygons that have more than the API takes. */
 import { presimplify } from "topojson-simplify";
-import { areaRing } from "../map/geojson.ts";
-import { type Area, areaOf, middleLatitude, type Point } from "./area.ts";
+import { type Area, areaOf, middleLatitude, type Point } from "../data/area.ts";
+import { areaRing } from "../data/outlines.ts";
 
 /** A place in a plane where both axes have the same scale, near the middle of a polygon. */
 type Place = readonly [x: number, y: number];

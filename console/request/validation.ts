@@ -1,12 +1,12 @@
 /** What keeps a query from being asked, and what would mend it. */
-import { counted, whole } from "../numbers.ts";
-import { afterHours, hoursFromNow, nextHour } from "../time.ts";
+import { counted, whole } from "../base/numbers.ts";
+import { afterHours, hoursFromNow, nextHour } from "../base/time.ts";
+import { cellCount } from "../data/area.ts";
+import type { Capabilities } from "../data/capabilities.ts";
+import { areCovered } from "../data/covered.ts";
+import type { Query } from "../data/query.ts";
 import type { ViewState } from "./address.ts";
-import { cellCount } from "./area.ts";
-import type { Capabilities } from "./capabilities.ts";
-import { areCovered } from "./covered.ts";
 import type { Example } from "./examples.ts";
-import type { Query } from "./query.ts";
 
 /** Why a query cannot be asked. */
 export interface QueryProblem {

@@ -1,5 +1,5 @@
 import { mostLevels, nestedTooDeep } from "../../shared/nesting.ts";
-import { notWgs84 } from "./area.ts";
+import { notWgs84 } from "../data/area.ts";
 
 const types: Readonly<Record<string, string>> = {
   POINT: "Point",

@@ -1,7 +1,8 @@
 /** Whether an area has another time zone than the data. */
-import { areaRing, within180 } from "../map/geojson.ts";
-import { counted } from "../numbers.ts";
-import { type Area, middleLatitude } from "./area.ts";
+
+import { counted } from "../base/numbers.ts";
+import { type Area, middleLatitude } from "../data/area.ts";
+import { areaRing, boxOfRing, within180 } from "../data/outlines.ts";
 
 /** Tells the time zone of a place, such as `Pacific/Fiji`. */
 type LookUp = (latitude: number, longitude: number) => string;
@@ -28,8 +29,8 @@ export function zoneText(
 }
 
 function middleLongitude(area: Area): number {
-  const longitudes = areaRing(area).map(([longitude]) => longitude);
-  return within180((Math.min(...longitudes) + Math.max(...longitudes)) / 2);
+  const { west, east } = boxOfRing(areaRing(area));
+  return within180((west + east) / 2);
 }
 
 /** How far the clocks of a time zone are ahead of UTC, in minutes. */

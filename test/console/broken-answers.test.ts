@@ -43,7 +43,7 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
 
     const notice = page.locator(".notice");
     await notice.getByText(brokenOff).waitFor();
-    expect(await notice.textContent()).toContain("The numbers are of the former request.");
+    expect(await notice.textContent()).toContain("These numbers are of the request before.");
     expect(await notice.textContent()).not.toMatch(/in a moment|Asking/);
     expect(await page.textContent("#timeline .people")).toBe(before);
     await tryAgain(notice);

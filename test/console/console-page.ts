@@ -59,7 +59,7 @@ export async function writeStills(page: Page): Promise<void> {
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
       return canvas.toDataURL("image/webp", 0.5).split(",")[1];
     })()`);
-    writeFileSync(`console/${name}.webp`, Buffer.from(webp, "base64"));
+    writeFileSync(`console/base/${name}.webp`, Buffer.from(webp, "base64"));
   }
   await setUpon("");
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { boundsOf } from "../../console/answer/cells.ts";
+import { boundsOf } from "../../console/data/cells.ts";
 import {
   type AnswerBody,
   type ConsolePage,
@@ -262,7 +262,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       const clipboard =
         "wkt_geom\tfid\tname\nPolygon ((4.83 45.75, 4.85 45.75, 4.84 45.77, 4.83 45.75))\t1\tpark (east), old";
       expect(await noteOn(clipboard)).toBe(
-        "Understood as a table with WKT in the column wkt_geom, 1 row. 3 points. Not used: fid, name.",
+        "Understood as a table with WKT in the column wkt_geom, 1 row. A triangle of 1.73 km². Not used: fid, name.",
       );
       expect(await noteOn("45.76, 4.83")).toContain(
         "latitude 45.76, longitude 4.83: the area reaches a kilometre",

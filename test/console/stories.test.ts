@@ -119,7 +119,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByLabel("Example", { exact: true }).last().selectOption("Part-Dieu station");
 
     expect(await page.locator(".result[inert]").count()).toBe(1);
-    expect(await page.textContent(".notice")).toContain("of the former request");
+    expect(await page.textContent(".notice")).toContain("These numbers are of the request before.");
     await page.waitForSelector(".result:not([inert])");
     expect(await page.textContent("#timeline .people")).not.toBe(before);
     expectNoProblems(map);

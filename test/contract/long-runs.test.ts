@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { citiesNamed } from "../../console/data/regions.ts";
 import { parseGivenAreas } from "../../console/request/given-areas.ts";
-import { citiesNamed } from "../../console/request/regions.ts";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
 import { preferredType } from "../../shared/http/accept.ts";
 import { parseJsonObject } from "../../shared/http/body.ts";
@@ -10,7 +10,7 @@ import { readArea } from "../../tools/import/density/area.ts";
 import { h3CellsOf, pointsOf } from "../../tools/import/density/population/csv-rows.ts";
 import { pixelValuesOf } from "../../tools/import/density/population/pixel-values.ts";
 import { RecordFile } from "../../tools/import/record-file.ts";
-import { stepOf } from "../../tools/verify/features/run-scenarios.ts";
+import { stepOf } from "../../tools/verify/features/steps/run-scenarios.ts";
 import type { World } from "../../tools/verify/features/world.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 

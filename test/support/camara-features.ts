@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { decodeJwt, importJWK, SignJWT } from "jose";
 import { expect } from "vitest";
 import type { PrivateJwk } from "../../shared/tokens/token.ts";
-import { tokenOf } from "../../tools/cli/login.ts";
+import { tokenOf } from "../../tools/calls/login.ts";
 import { announce } from "../../tools/local/running-service.ts";
 import type { LocalService } from "../../tools/local/service.ts";
-import { verifyFeatures } from "../../tools/verify/features/run-scenarios.ts";
+import { verifyFeatures } from "../../tools/verify/features/steps/run-scenarios.ts";
 import { demoLogin } from "./demo-login.ts";
 import { runNcs } from "./ncs.ts";
 

@@ -125,7 +125,8 @@ function reachedFrom(
 }
 
 /**
- * Circular imports among the folders directly below a folder. Files of the folder itself count as its folder `.`.
+ * Circular imports among the rooms of a folder, and among those of each room. A room is a folder with all that is below
+ * it; the files that a folder holds itself are its room `.`.
  */
 export function circlesAmongRooms(folder: string): readonly string[] {
   const roomOf = (file: string) =>
@@ -138,5 +139,10 @@ export function circlesAmongRooms(folder: string): readonly string[] {
     return [{ from: room, to: other, toFile, typeOnly, line: `${from} imports ${to}` }];
   });
   const along = targetsOf(between);
-  return between.filter(({ from, to }) => reachedFrom(to, along).has(from)).map(({ line }) => line);
+  const circles = between.filter(({ from, to }) => reachedFrom(to, along).has(from));
+  const rooms = [...new Set(files.map(roomOf))].filter((room) => room !== undefined && room !== ".");
+  return [
+    ...circles.map(({ line }) => line),
+    ...rooms.flatMap((room) => circlesAmongRooms(`${folder}/${room}`)),
+  ];
 }

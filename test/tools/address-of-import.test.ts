@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { cellCount } from "../../console/data/area.ts";
 import { readAddress } from "../../console/request/address.ts";
-import { cellCount } from "../../console/request/area.ts";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { addressOfImport } from "../../tools/console/address-of-import.ts";
 

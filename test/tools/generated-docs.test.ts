@@ -13,7 +13,7 @@ test("the table of endpoints has a row with the addresses, the summary and the s
 
 test("npm run docs finds links and paths that lead to no file, and no addresses", () => {
   const text =
-    "[a](b.md#c) [d](design.md) [e](https://f.example/g.md) `tools/none.ts` `tools/docs.ts` `test/none/`";
+    "[a](b.md#c) [d](design.md) [e](https://f.example/g.md) `tools/none.ts` `tools/docs/docs.ts` `test/none/`";
 
   expect(missingPaths(text, process.cwd(), "docs/page.md")).toEqual([
     "docs/b.md",

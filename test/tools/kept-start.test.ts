@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { type TemporaryFolder, temporaryFolder } from "../../shared/temporary-folder.ts";
-import { tokenOf } from "../../tools/cli/login.ts";
+import { tokenOf } from "../../tools/calls/login.ts";
 import { hoursToCome } from "../support/areas.ts";
 import { demoLogin } from "../support/demo-login.ts";
 import { spawnNcs } from "../support/ncs.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { consoleWebsite } from "../../functions/console/website.ts";
 import type { FunctionId, OptionalFunctionId } from "../../infra/functions.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
-import { tokenOf } from "../../tools/cli/login.ts";
+import { tokenOf } from "../../tools/calls/login.ts";
 import { isFunction, readSynthesizedFunctions } from "../../tools/cli/synthesized-functions.ts";
 import { demoLogins } from "../../tools/demo-logins.ts";
 import { demoData } from "../../tools/import/data-files.ts";

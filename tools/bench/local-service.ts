@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import { promisify } from "node:util";
 import { hourMilliseconds } from "../../shared/calendar.ts";
-import { tokenOf } from "../cli/login.ts";
+import { tokenOf } from "../calls/login.ts";
 import { type DemoLogin, demoLogins } from "../demo-logins.ts";
 
 const readyMilliseconds = 120_000;

@@ -1,8 +1,8 @@
 import { type EndpointId, endpoints } from "../../functions/areas.ts";
 import type { Endpoint } from "../../shared/endpoint.ts";
 import { nearestName } from "../../shared/nearest-name.ts";
+import { send } from "../calls/send.ts";
 import { jsonIn } from "../json-text.ts";
-import { send } from "./login.ts";
 
 /** One request to an operation. */
 export interface OperationCall {

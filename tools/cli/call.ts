@@ -1,14 +1,7 @@
 import type { Command } from "commander";
+import { tokenOf } from "../calls/login.ts";
 import { jsonIn, textOf } from "../json-text.ts";
-import {
-  type CallerOptions,
-  type LoginOptions,
-  loginOf,
-  tokenFor,
-  tokenOf,
-  withCaller,
-  withUrl,
-} from "./login.ts";
+import { type CallerOptions, type LoginOptions, loginOf, tokenFor, withCaller, withUrl } from "./login.ts";
 import type { Print } from "./print.ts";
 
 /** `ncs token`: an access token, as a caller gets it. */

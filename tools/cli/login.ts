@@ -1,22 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { type Command, Option } from "commander";
+import { type Login, tokenOf } from "../calls/login.ts";
 import { addressOf, isLoopback, type StackOptions, withStage } from "./options.ts";
-
-/** An address and its password. */
-export interface Login {
-  readonly emailaddress: string;
-  readonly password: string;
-}
 
 /** Where a command calls the API. */
 export interface LoginOptions {
   /** Without a trailing slash. */
   readonly url: string;
 }
-
-/** A caller waits as long as API Gateway lets a function take, and a little more. */
-const callMilliseconds = 35_000;
 
 /** Adds where the API is. The command then has its address as `url`, in whichever way it was told. */
 export function withUrl(command: Command): Command {
@@ -82,45 +74,5 @@ async function typed(question: string): Promise<string> {
   } finally {
     terminal.close();
     process.stderr.write("\n");
-  }
-}
-
-/**
- * Logs in.
- * @throws {Error} with the answer's code, or what to set when nothing answers.
- */
-export async function tokenOf(url: string, login: Login): Promise<string> {
-  const response = await send(`${url}/v3/profile/authenticate`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(login),
-  });
-  const body: unknown = await response.json().catch(() => undefined);
-  const token = (body as { Data?: { access_token?: unknown } } | undefined)?.Data?.access_token;
-  if (response.ok && typeof token === "string") return token;
-  const code = (body as { code?: unknown } | undefined)?.code;
-  throw new Error(
-    `${login.emailaddress} cannot log in at ${url}: ${response.status}${typeof code === "string" ? ` ${code}` : ""}`,
-  );
-}
-
-/**
- * Sends a request with a deadline.
- * @throws {Error} that says what to set when nothing answers.
- */
-export async function send(url: string, request: RequestInit): Promise<Response> {
-  const call = new AbortController();
-  const timer = setTimeout(() => call.abort(), callMilliseconds).unref();
-  try {
-    return await fetch(url, { ...request, redirect: "manual", signal: call.signal });
-  } catch (error) {
-    // `fetch` of Node.js may leave a body whose abort, after it has rejected the headers, would end the process.
-    clearTimeout(timer);
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code =
-      cause instanceof Error && "code" in cause ? cause.code : cause instanceof Error ? cause.name : "";
-    throw new Error(
-      `${new URL(url).origin} does not answer (${code}): run npm start, or give the address of a stage`,
-    );
   }
 }

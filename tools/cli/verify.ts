@@ -98,15 +98,16 @@ async function findingsOf(url: string, options: VerifyOptions): Promise<Findings
     const onProgress = (progress: Omit<Progress, "stage">) =>
       show({ ...progress, stage: "of the scenarios" });
     if (features !== undefined && plan !== undefined) {
-      const { verifyFeatures } = await import("../verify/features/run-scenarios.ts");
+      const { verifyFeatures } = await import("../verify/features/steps/run-scenarios.ts");
       const files = { features, plan, definitions: definitions ?? features };
       return await verifyFeatures({ url, ...files, only, onProgress });
     }
-    const [{ verify }, { demoLogins, loginsIn }] = await Promise.all([
+    const [{ verify }, { demoLogins, loginsSchema }, { readJsonAs }] = await Promise.all([
       import("../verify/verify.ts"),
       import("../demo-logins.ts"),
+      import("../import/json-file.ts"),
     ]);
-    const senders = logins === undefined ? demoLogins() : await loginsIn(logins);
+    const senders = logins === undefined ? demoLogins() : await readJsonAs(loginsSchema, logins);
     return await verify({ url, logins: senders, only, sink, onProgress });
   }, "no report was written, and what was begun at the service stays there");
 }

@@ -1,6 +1,6 @@
+import { nextHour } from "../../console/base/time.ts";
+import { boxArea } from "../../console/data/area.ts";
 import { writeAddress } from "../../console/request/address.ts";
-import { boxArea } from "../../console/request/area.ts";
-import { nextHour } from "../../console/time.ts";
 import type { Box } from "../../functions/population-density/cover/box.ts";
 import { parseDensityRequest } from "../../functions/population-density/query/parse.ts";
 import { type ServiceLimits, supportedSize } from "../../functions/population-density/query/supported.ts";

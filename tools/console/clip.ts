@@ -1,5 +1,5 @@
 /** Cuts shapes at the edges of a grid of squares. */
-import type { Position } from "../../console/map/geojson.ts";
+import type { Position } from "../../console/data/outlines.ts";
 
 /** A square of the grid: its south-western corner is at (column × side, row × side) degrees. */
 export interface Square {

@@ -1,7 +1,7 @@
 /** The ground in detail, in squares of which the page loads those around what is covered. */
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { merge } from "topojson-client";
-import { continuous, type Position } from "../../console/map/geojson.ts";
+import { continuous, type Position } from "../../console/data/outlines.ts";
 import {
   groundSide,
   type PieceIndex,

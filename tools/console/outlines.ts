@@ -5,7 +5,7 @@ import type { Feature, FeatureCollection, MultiLineString, Polygon } from "geojs
 import { merge, mesh } from "topojson-client";
 import { presimplify, simplify } from "topojson-simplify";
 import type * as topojson from "topojson-specification";
-import { continuous, type Position } from "../../console/map/geojson.ts";
+import { continuous, type Position } from "../../console/data/outlines.ts";
 import type { OutlineProperties } from "../../console/map/places.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { send } from "../cli/login.ts";
+import { send } from "../calls/send.ts";
 import { jsonIn } from "../json-text.ts";
 import type { Scenario } from "./scenarios.ts";
 

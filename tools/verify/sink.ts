@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
-import { send } from "../cli/login.ts";
+import { send } from "../calls/send.ts";
 import { jsonIn } from "../json-text.ts";
 import type { Outcome } from "./run-scenario.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tokenOf } from "../cli/login.ts";
+import { tokenOf } from "../calls/login.ts";
 import type { DemoLogin } from "../demo-logins.ts";
 import type { Findings } from "./findings.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cellsText, sizesOf } from "../../../console/answer/cell-sizes.ts";
-import { boundsOf, cellArea } from "../../../console/answer/cells.ts";
-import { type Area, type Box, boxArea } from "../../../console/request/area.ts";
+import { type Area, type Box, boxArea } from "../../../console/data/area.ts";
+import { boundsOf, cellArea } from "../../../console/data/cells.ts";
 import { coverOf, geohashesOf } from "../../../functions/population-density/cover/cover.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { daysOf, nightsOf, ticksOf } from "../../../console/answer/timeline-parts.ts";
-import { inputValue, momentOf, useDataZone } from "../../../console/time.ts";
+import { inputValue, momentOf, useDataZone } from "../../../console/base/time.ts";
 
 beforeAll(() => useDataZone("Europe/Paris"));
 

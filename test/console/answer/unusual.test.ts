@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Densities, Hour } from "../../../console/answer/densities.ts";
 import { withUnusual } from "../../../console/answer/unusual.ts";
+import type { Densities, Hour } from "../../../console/data/densities.ts";
 
 const day = "2026-11-23";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Position } from "../../../console/map/geojson.ts";
+import type { Position } from "../../../console/data/outlines.ts";
 import { squaresAround } from "../../../console/map/ground-grid.ts";
 import { lineInSquares, ringInSquares } from "../../../tools/console/clip.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Position, withoutCuts } from "../../../console/map/geojson.ts";
+import type { Position } from "../../../console/data/outlines.ts";
+import { withoutCuts } from "../../../console/map/geojson.ts";
 
 const ring = (west: number, east: number): Position[] => [
   [west, -17],

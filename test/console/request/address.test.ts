@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { areaOf } from "../../../console/data/area.ts";
 import { readAddress, writeAddress } from "../../../console/request/address.ts";
-import { areaOf } from "../../../console/request/area.ts";
 import { triangle } from "./points.ts";
 
 const from = new Date("2026-11-23T10:00:00Z");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boxArea } from "../../../console/request/area.ts";
+import { boxArea } from "../../../console/data/area.ts";
 import { aroundOption } from "../../../console/request/around.ts";
 
 const areasIn = (west: number, south: number, east: number, north: number) =>

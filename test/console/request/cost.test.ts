@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boxArea } from "../../../console/request/area.ts";
+import { boxArea } from "../../../console/data/area.ts";
 import { costOf } from "../../../console/request/cost.ts";
 
 const now = new Date("2026-11-27T12:00:00Z");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chooseUtc, useDataZone } from "../../../console/base/time.ts";
 import { dayNamed, firstShown, hourAt } from "../../../console/request/day-and-hour.ts";
-import { chooseUtc, useDataZone } from "../../../console/time.ts";
 
 /** The hours of 28 November from 02:00 on in Paris, a Saturday. */
 const hours = Array.from({ length: 24 }, (_, hour) => ({

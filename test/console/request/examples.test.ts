@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { areaProblem } from "../../../console/request/area.ts";
+import { areaProblem } from "../../../console/data/area.ts";
 import { examplesIn } from "../../../console/request/examples.ts";
 import { coverOf } from "../../../functions/population-density/cover/cover.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { areaProblem, type Point } from "../../../console/request/area.ts";
+import { areaProblem, type Point } from "../../../console/data/area.ts";
 import { fitAreas } from "../../../console/request/fit-areas.ts";
 import { extentOf } from "../../../console/request/simplify.ts";
 import { limits, triangle } from "./points.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Area } from "../../../console/request/area.ts";
+import type { Area } from "../../../console/data/area.ts";
 import { fitAreas } from "../../../console/request/fit-areas.ts";
 import { differenceRemarks } from "../../../console/request/geohash-list.ts";
 import { parseGivenAreas } from "../../../console/request/given-areas.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type Area, boxArea } from "../../../console/request/area.ts";
+import { type Area, boxArea } from "../../../console/data/area.ts";
+import type { City } from "../../../console/data/regions.ts";
 import { districtOf, examplesIn } from "../../../console/request/examples.ts";
 import { fileName, placeName, placesName } from "../../../console/request/place-name.ts";
-import type { City } from "../../../console/request/regions.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 
 const city = (name: string, people: number, longitude: number, latitude: number): City => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { areaOf } from "../../../console/request/area.ts";
+import { areaOf } from "../../../console/data/area.ts";
 import { validate } from "../../../console/request/validation.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 import { triangle } from "./points.ts";

@@ -1,6 +1,6 @@
 import lookUp from "@photostructure/tz-lookup";
 import { expect, test } from "vitest";
-import { boxArea } from "../../../console/request/area.ts";
+import { boxArea } from "../../../console/data/area.ts";
 import { zoneText } from "../../../console/request/zone.ts";
 
 const winter = new Date("2026-11-28T00:00Z");

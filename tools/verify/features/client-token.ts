@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { importJWK, type JWK, SignJWT } from "jose";
 import * as z from "zod";
-import { send } from "../../cli/login.ts";
+import { send } from "../../calls/send.ts";
 import { readJsonAs } from "../../import/json-file.ts";
 
 /** A client with a key, at a token endpoint as CAMARA profiles it. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { decodeJwt, errors } from "jose";
-import { tokenOf } from "../../cli/login.ts";
+import { tokenOf } from "../../calls/login.ts";
 import { clientToken } from "./client-token.ts";
 import { CannotRun, inPlan } from "./ending.ts";
 import type { Plan, TokenSource } from "./plan.ts";

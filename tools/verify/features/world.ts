@@ -1,4 +1,4 @@
-import { send } from "../../cli/login.ts";
+import { send } from "../../calls/send.ts";
 import { jsonIn } from "../../json-text.ts";
 import type { DefinedOperation, Definition } from "./definitions.ts";
 import { CannotRun, inPlan } from "./ending.ts";

@@ -1,0 +1,28 @@
+import { afterHours } from "../base/time.ts";
+import type { Area } from "./area.ts";
+
+/** What the form asks for: one request of the API for each area. */
+export interface Query {
+  readonly areas: readonly Area[];
+  /** Start of the period: a whole hour. */
+  readonly from: Date;
+  readonly hours: number;
+  readonly precision: number;
+}
+
+/** The path of the operation that returns densities. */
+export const retrievalPath = "populationdensitydata/retrieve";
+
+/** The body of a request for densities. */
+export interface DensityRequest {
+  readonly area: Area;
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly precision: number;
+}
+
+/** The requests of a query, one for each of its areas. */
+export function requestsOf({ areas, from, hours, precision }: Query): readonly DensityRequest[] {
+  const [startTime, endTime] = [from.toISOString(), afterHours(from, hours).toISOString()];
+  return areas.map((area) => ({ area, startTime, endTime, precision }));
+}

@@ -1,0 +1,221 @@
+/** The map view: the form in the panel, its retrieval, and the showing of its answer. */
+import { element } from "../base/dom.ts";
+import { currentLogin, onLoginChange } from "../base/session.ts";
+import { onThemeChange } from "../base/theme.ts";
+import { useDataZone } from "../base/time.ts";
+import type { Area, Point } from "../data/area.ts";
+import type { Capabilities } from "../data/capabilities.ts";
+import { areCovered } from "../data/covered.ts";
+import type { Query } from "../data/query.ts";
+import { createMap, type DensityMap } from "../map/density-map.ts";
+import { readAddress } from "../request/address.ts";
+import { dayNamed } from "../request/day-and-hour.ts";
+import { onGivenTexts } from "../request/given-files.ts";
+import type { QueryProblem } from "../request/validation.ts";
+import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
+import { FormPanel } from "./form-panel.ts";
+import { hasFewRequests, isAskedByItself, Retrieval } from "./retrieval.ts";
+import { Showing } from "./showing.ts";
+
+/** That of an area which cannot be asked for yet: its cells are not larger than it is. */
+const finestPrecision = 12;
+
+/** How long the ground and its places wait for the first answer: what is asked for first is drawn first. */
+const groundWaitMilliseconds = 1_500;
+
+/** Shows the map and, while somebody is logged in, the panel. */
+export async function showMapView(mapStyle: string): Promise<void> {
+  let view: MapView | undefined;
+  const map = await createMap(element("map"), mapStyle, (index) => view?.select(index));
+  const shown = new MapView(map);
+  view = shown;
+  onThemeChange(() => shown.showing.showLegend());
+  onAddressChange(() => void shown.openAddress());
+  onGivenTexts((texts) => shown.take(texts));
+  onLoginChange((login) => {
+    if (login === undefined) shown.clear();
+    else void shown.open();
+  });
+}
+
+class MapView {
+  readonly showing: Showing;
+  readonly #map: DensityMap;
+  readonly #retrieval = new Retrieval();
+  #panel: FormPanel | undefined;
+
+  constructor(map: DensityMap) {
+    this.#map = map;
+    this.showing = new Showing({
+      map,
+      onHour: (hour) => this.#panel?.dayAndHour.show(hour),
+      onCell: (index) => this.select(index),
+      onZone: () => this.#panel?.form.fill({}),
+    });
+  }
+
+  /** Shows the panel, and the answer to its first request. */
+  async open(): Promise<void> {
+    element("panel").replaceChildren(this.#retrieval.element);
+    const login = currentLogin();
+    const capabilities = await this.#retrieval.capabilities();
+    if (capabilities !== undefined && currentLogin() === login) await this.#showPanel(capabilities);
+    this.#map.drawBase();
+  }
+
+  /** Shows what the address names. Resolves once its answer is drawn, if it names a request. */
+  async openAddress(): Promise<void> {
+    const panel = this.#panel;
+    if (panel === undefined) return;
+    const { state, unread } = readAddress(location.hash);
+    const [example] = panel.examples;
+    const initial = example === undefined || this.showing.hasCells ? {} : { areas: [example.area] };
+    this.showing.hour = state.hour;
+    panel.dayAndHour.show(state.hour ?? new Date());
+    const common = state.areas === undefined ? this.showing.scale : "All answers";
+    this.showing.scale = keptState()?.scale ?? common;
+    panel.form.fill({ ...initial, ...state });
+    panel.showUnread(unread);
+    const query = panel.form.query();
+    if (query === undefined) {
+      // The map is at other areas now: an earlier answer is not theirs.
+      this.#retrieval.clear();
+      this.showing.remove();
+      panel.showOutdated(undefined);
+      panel.showNoAnswer();
+    } else await this.#retrieve(query, { write: replaceAddress, folds: true });
+  }
+
+  /** Takes areas that were dropped on the page, or pasted. */
+  take(texts: readonly string[]): void {
+    if (document.body.dataset.view !== "map" || this.#panel === undefined) return;
+    const { form } = this.#panel;
+    form.take(texts);
+    form.where.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Removes everything that belongs to the previous login. */
+  clear(): void {
+    this.#retrieval.clear();
+    this.#panel?.cancelDrawing();
+    this.showing.remove();
+    this.#panel = undefined;
+    this.#map.showAreas([], []);
+    this.#map.drawBase();
+    element("panel").replaceChildren();
+  }
+
+  /** Shows the card of a cell; hides it for undefined. Does nothing while an area is being drawn. */
+  select(index: number | undefined): void {
+    if (this.#panel?.isDrawing) return;
+    this.showing.select(index);
+    // On a phone, the card is below the map and above the list of cells.
+    element("cell").firstElementChild?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Resolves once the first answer is drawn, or after 1.5 s. */
+  async #showPanel(capabilities: Capabilities): Promise<void> {
+    const { coverage, typicalWeek } = capabilities;
+    useDataZone(typicalWeek.timeZone);
+    if (coverage !== undefined) this.#map.showCoverage(coverage);
+    const submit = (query: Query) => void this.#retrieve(query, { write: pushAddress, folds: true });
+    const panel = new FormPanel({
+      map: this.#map,
+      capabilities,
+      asking: this.#retrieval.element,
+      onAreas: (areas, outlines) => this.#showAreas(areas, outlines),
+      onChange: (problem) => this.#followForm(problem),
+      onSubmit: submit,
+      // Of more requests, the cost is seen first.
+      onFound: (query) => hasFewRequests(query) && submit(query),
+      onHour: (...picked) => this.#pick(...picked),
+      onDraw: () => {
+        this.#retrieval.stopWaiting();
+        this.showing.select(undefined);
+      },
+    });
+    this.#panel = panel;
+    const wait = new Promise((resolve) => setTimeout(resolve, groundWaitMilliseconds));
+    await Promise.race([this.openAddress(), wait]);
+    void panel.showGround().then((cities) => {
+      this.showing.cities = cities.filter(({ people }) => people > 0);
+    });
+  }
+
+  #showAreas(areas: readonly Area[], outlines: readonly (readonly Point[])[]): void {
+    this.#map.showAreas(areas, outlines);
+    const rings = areas.map(({ boundary }) => boundary);
+    const isCovered = areCovered(rings, this.#panel?.capabilities.coverage);
+    const precision = this.#panel?.form.query()?.precision ?? finestPrecision;
+    // With some ground around it, where there is nothing else to see.
+    this.showing.moveTo(areas, precision, isCovered ? undefined : 9);
+  }
+
+  /**
+   * Dims numbers that are not of what the form asks for any more, and asks for those that are: by itself after a pause
+   * where the answer is small, otherwise by a click.
+   */
+  #followForm(problem: QueryProblem | undefined): void {
+    this.#retrieval.stopWaiting();
+    const query = this.#panel?.form.query();
+    if (query !== undefined && isAskedByItself(query)) {
+      this.#showOutdated(query, "This one is asked for in a moment.");
+      if (this.showing.isOf(query)) return;
+      this.#retrieval.wait(() => void this.#retrieve(query, { write: pushAddress, folds: false }));
+      return;
+    }
+    this.#showOutdated(query, query === undefined ? "" : "Show densities to ask for this one.");
+    // The form has the button that asks, and what mends a request, but for its areas.
+    if (this.showing.isOutdatedFor(query) && this.#panel !== undefined && problem?.areas === undefined)
+      this.#panel.fold.element.open = true;
+  }
+
+  /** Dims and names numbers that are not of what the form asks for. @param next how that is asked for */
+  #showOutdated(query: Query | undefined, next = ""): void {
+    const isOutdated = this.showing.isOutdatedFor(query);
+    this.#panel?.showOutdated(isOutdated ? next : undefined);
+    if (isOutdated) this.showing.select(undefined);
+  }
+
+  /** Shows the answer to a query. What is on the map stays there until then. */
+  async #retrieve(query: Query, { write, folds }: Arrival): Promise<void> {
+    const panel = this.#panel;
+    if (panel === undefined) return;
+    this.#showOutdated(query);
+    const { capabilities, fold } = panel;
+    const densities = await this.#retrieval.densities(query, capabilities.typicalWeek);
+    if (densities === undefined || this.#panel !== panel) return;
+    this.showing.show(densities, query, capabilities, panel.result);
+    this.#showOutdated(query);
+    fold.describe(query);
+    if (this.showing.hasCells && folds) {
+      fold.close();
+      // On a phone, the form is below the map.
+      element("stage").scrollIntoView({ block: "start" });
+    }
+    this.showing.write(write);
+    await this.#map.cells.drawn();
+    void panel.showZone(query, () => this.showing.isOf(query));
+  }
+
+  /** Shows an hour of the answer on view, or asks for the day that has it. */
+  #pick(weekday: string, clock: string): void {
+    const form = this.#panel?.form;
+    if (this.showing.isOf(form?.query()) && this.showing.choose(weekday, clock)) return;
+    const now = new Date();
+    const day = dayNamed(weekday, clock, { isPast: (this.showing.hour ?? now) < now, now });
+    if (day === undefined) return;
+    this.showing.hour = day.hour;
+    form?.fill({ from: day.from, hours: 24 });
+    const query = form?.query();
+    if (query !== undefined) void this.#retrieve(query, { write: pushAddress, folds: true });
+  }
+}
+
+/** What happens once an answer has arrived. */
+interface Arrival {
+  /** Puts what is on view into the address. */
+  readonly write: typeof pushAddress;
+  /** Whether the form is folded into a line above the answer. */
+  readonly folds: boolean;
+}

@@ -1,7 +1,0 @@
-import { callApi } from "../session.ts";
-import type { Capabilities } from "./capabilities.ts";
-
-/** Reads the API's capabilities. */
-export async function readCapabilities(): Promise<Capabilities> {
-  return (await callApi("populationdensitydata/capabilities")).json as Capabilities;
-}
