@@ -47,8 +47,6 @@ export interface Settings {
   readonly waf: boolean;
   /** The origins whose web pages may use the API; without any, no page of another origin may. */
   readonly corsOrigins: readonly string[];
-  /** Whether there is a stack that imports the densities of a country. */
-  readonly densityImport: boolean;
   /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
   /** Whether requests are sampled into X-Ray. */
@@ -162,8 +160,19 @@ export function settingNames(): ReadonlySet<string> {
   return names;
 }
 
+/** What a stage that has a setting of the release before must do, as this release has none of the name. */
+const removedSettings: Readonly<Record<string, string>> = {
+  densityImport:
+    "a stage of 0.2.0 with it destroys that stack first: empty its bucket, and aws cloudformation delete-stack " +
+    "--stack-name NetworkCapabilities-density-import (in dev NetworkCapabilities-dev-density-import); then leave the " +
+    "setting out. ncs import density reads the files on one machine",
+};
+
 /** Refuses unknown settings, except those that CDK and its tools keep in the context. */
 function refuseUnknown(given: readonly string[]): void {
+  const removed = given.find((name) => Object.hasOwn(removedSettings, name));
+  if (removed !== undefined)
+    throw new SettingError(`${removed} is no longer a setting: ${removedSettings[removed]}`);
   const known = [...settingNames()];
   const lettersOf = (name: string) => name.replaceAll(/[^a-z]/gi, "").toLowerCase();
   const ours = new Set(known.map(lettersOf));
@@ -264,7 +273,6 @@ function readSettings(
     awsHostIsOpen,
     waf: flag("waf"),
     corsOrigins: originsIn(contextValue("corsOrigins")),
-    densityImport: flag("densityImport"),
     throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { bundledIds, handlerFile } from "../../infra/bundles.ts";
-import { functionRecords, optionalFunctionRecords } from "../../infra/functions.ts";
+import { bundledRecords } from "../../infra/functions.ts";
 import { bundleInTurn } from "../../tools/build.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 
@@ -60,9 +60,8 @@ test("a variable added to the list of all variables changes only the bundles of 
 });
 
 test("the bundle of a function has the variables that the stack gives it", () => {
-  const records = { ...functionRecords, ...optionalFunctionRecords };
   const missing = bundledIds.flatMap((id) => {
-    const given = records[id].variables ?? [];
+    const given = bundledRecords[id].variables ?? [];
     return given.filter((name) => !bundles.get(id)?.includes(`"${name}"`)).map((name) => `${id}: ${name}`);
   });
   expect(missing).toEqual([]);

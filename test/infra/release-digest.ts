@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { settingNames } from "../../infra/settings.ts";
-import { densityImportStackName } from "../../infra/stack-names.ts";
 import { dataFormat } from "../../shared/data-format.ts";
 import { parseOne, sharedFolder, type Template, textOf } from "./template.ts";
 
@@ -117,15 +116,14 @@ function isTable(type: string): boolean {
 
 /** The stacks of `prod` as they are today, by the names of their templates. */
 export function stacksOfToday(): Readonly<Record<string, Template>> {
-  const templatesIn = (name: "configured" | "deployed") =>
-    readdirSync(sharedFolder(name))
-      .filter((file) => file.endsWith(".template.json"))
-      .map((file) => {
-        const [stack = ""] = file.split(".");
-        return [stack, parseOne(readFileSync(join(sharedFolder(name), file), "utf8"))] as const;
-      });
-  const optional = templatesIn("configured").filter(([stack]) => stack === densityImportStackName);
-  return Object.fromEntries([...templatesIn("deployed"), ...optional]);
+  const folder = sharedFolder("deployed");
+  const files = readdirSync(folder).filter((file) => file.endsWith(".template.json"));
+  return Object.fromEntries(
+    files.map((file) => {
+      const [stack = ""] = file.split(".");
+      return [stack, parseOne(readFileSync(join(folder, file), "utf8"))];
+    }),
+  );
 }
 
 /** The text of a digest, as it is kept. */

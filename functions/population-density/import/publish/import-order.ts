@@ -1,5 +1,3 @@
-/** What an import of counted people does alike on one machine (`ncs import density`) and as an execution in Lambda. */
-
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { weekdayOf } from "../../privacy/typical-week.ts";
 import type { ImportedData, Provenance } from "../../tiles/data-set.ts";
@@ -132,7 +130,7 @@ export function judgedNumbers(
 /**
  * Writes what comes before the first day of an import, in this order: K, exclusions, and the entry in the journal.
  * @param dates in ascending order.
- * @param source the covered area and the bucket, for the journal.
+ * @param source the file of the covered area, for the journal.
  * @returns the number of the import in the journal; undefined for one that is made again.
  */
 export async function beginImport(
@@ -140,7 +138,7 @@ export async function beginImport(
   calendar: TypicalCalendar,
   dates: readonly string[],
   files: readonly ImportedFile[],
-  source: Pick<CountedPeople, "coverage" | "prefix">,
+  source: Pick<CountedPeople, "coverage">,
 ): Promise<number | undefined> {
   const isReplay = order.replay !== undefined;
   await recordPublishing(storageOf(order, calendar), newestDayOf(order, dates), isReplay);
@@ -152,7 +150,6 @@ export async function beginImport(
     ...{ command: "density" as const, typical, isRecounted, marketShare, threshold, calendar },
     precisions: [...precisions],
     ...(source.coverage === undefined ? {} : { coverage: source.coverage }),
-    ...(source.prefix === undefined ? {} : { prefix: source.prefix }),
     ...(accepted.length === 0 ? {} : { accepted: [...accepted] }),
     ...(provenance === undefined ? {} : { provenance }),
   };

@@ -48,7 +48,7 @@ export async function settledParts(
 }
 
 /** The refusal of an import that another one has taken a day from, or before. */
-export function takenSince(date: string): ImportError {
+function takenSince(date: string): ImportError {
   return new ImportError([`${date}: another import has started to store it: repeat this one`]);
 }
 

@@ -12,8 +12,8 @@ import { typicalCalendar } from "../../tiles/typical-calendar.ts";
 import { type HourFigures, hourFigures } from "../judge/hour-figures.ts";
 import { densityImports, type ListedPart, listedPart } from "./tables.ts";
 
-export const importedFile = z.object({
-  /** Without its folder; below what all keys begin with, if it was in a bucket. */
+const importedFile = z.object({
+  /** Without its folder. In imports of 0.2.0 from a bucket: below what all keys began with. */
   name: z.string(),
   bytes: z.number(),
   /** SHA-256, in hexadecimal digits. */
@@ -37,7 +37,7 @@ const countedPeople = z.object({
   marketShare: z.number(),
   /** The file of the covered area; without it those cells are covered that any row names. */
   coverage: z.optional(importedFile),
-  /** What the keys of the files began with, if they were in the bucket of the distributed import. */
+  /** What the keys of the files began with, in imports of 0.2.0 from a bucket. */
   prefix: z.optional(z.string()),
   provenance: z.optional(provenance),
   /** What typical weekdays followed. */
@@ -196,17 +196,6 @@ export async function readJournal(): Promise<JournalEntry[]> {
 export async function readFiles(number: number): Promise<ImportedFile[]> {
   const found = await queryPartition(fileLists, `import-files/${numbered(number)}`, inTime());
   return found.flatMap(({ files }) => files);
-}
-
-/**
- * Why an import cannot be made again with the files that are there.
- * @param file one that it has read.
- * @param isThere whether another file of its name is there.
- */
-export function otherFile(number: number, { name }: ImportedFile, isThere: boolean): string {
-  return isThere
-    ? `${name}: differs from the file that import ${number} has read`
-    : `${name}: is not there, and import ${number} has read it`;
 }
 
 /** What an import found of a day, as it was made. */
