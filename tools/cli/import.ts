@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type * as z from "zod";
+import { type RowFormat, rowFormats } from "../../functions/population-density/import/rows/row-format.ts";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
 import { type FindingCode, findingCodes } from "../../functions/population-density/tiles/findings.ts";
 import { isTimeZone } from "../../functions/population-density/tiles/typical-calendar.ts";
@@ -9,7 +10,7 @@ import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
 import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
-import { type StackOptions, withStackOptions } from "./options.ts";
+import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import { changedItems, type Print } from "./print.ts";
 import { storedInPart, withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
@@ -121,12 +122,21 @@ function addImportDensity(importing: Command, print: Print): void {
   const command = importing
     .command("density <files...>")
     .description(
-      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson",
+      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson, also .gz; " +
+        "`-` for standard input",
     );
   withStackOptions(command)
     .requiredOption(
       "--coverage <area.geojson>",
       "the covered area; or `rows`: the cells that any row names, for files with all cells, also the empty ones",
+    )
+    .addOption(
+      new Option("--format <format>", "what the files are, whatever their names say").choices(rowFormats),
+    )
+    .option(
+      "--rows <number>",
+      "how many rows there are: needed for a pipe that is not packed, as one that breaks looks like one that ends",
+      wholeNumber(1, 999_999_999_999),
     )
     .option("--market-share <share>", "the share of all people that is counted, such as 0.31", shareOf)
     .option("--typical", "store the dates as typical weekdays")
@@ -181,6 +191,8 @@ function addImportDensity(importing: Command, print: Print): void {
           ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
         },
         provenance: counter === undefined ? undefined : { source: counter, licence },
+        format: options.format,
+        rows: options.rows,
         coverage: options.coverage === rowsAlone ? undefined : options.coverage,
         marketShare: options.marketShare,
         typical: options.typical === true,
@@ -251,6 +263,8 @@ const rowsAlone = "rows";
 
 interface DensityOptions extends StackOptions {
   readonly coverage: string;
+  readonly format?: RowFormat;
+  readonly rows?: number;
   readonly marketShare?: number;
   readonly typical?: boolean;
   readonly recounted?: boolean;

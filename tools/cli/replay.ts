@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
+import type { EntryOptions } from "../../functions/population-density/import/store/journal-store.ts";
 import { plural } from "../../shared/plural.ts";
 import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import { changedItems, type Print } from "./print.ts";
@@ -50,7 +50,7 @@ async function run(folder: string, { first, dryRun: isDryRun }: ReplayOptions, p
   );
 }
 
-function told(options: ImportOptions): string {
+function told(options: EntryOptions): string {
   if (options.command === "population") return `population, ${options.format}`;
   return options.typical ? "density, typical weekdays" : "density";
 }

@@ -11,6 +11,7 @@ import {
 import {
   type ImportedFile,
   type JournalEntry,
+  nameless,
   readDaysOf,
   readFiles,
   readJournal,
@@ -96,7 +97,7 @@ async function importAgain(
     provenance: options.provenance,
     publishing: { threshold, precisions },
     isDryRun: false,
-    partsBefore: await readDaysOf(number),
+    asMade: await readDaysOf(number),
   });
 }
 
@@ -117,7 +118,8 @@ async function findFiles(folder: string, entries: readonly JournalEntry[]): Prom
   for (const entry of entries) {
     for (const file of [...(await readFiles(entry.number)), ...filesIn(entry)]) {
       if (found.has(keyOf(file))) continue;
-      const candidates = paths.get(nameOf(file)) ?? [];
+      const candidates =
+        file.name === nameless ? [...paths.values()].flat() : (paths.get(nameOf(file)) ?? []);
       const path = await firstWith(file, candidates, hashes);
       if (path !== undefined) found.set(keyOf(file), path);
       else problems.push(otherFile(entry.number, file, candidates.length > 0));
@@ -172,7 +174,10 @@ function nameOf({ name }: ImportedFile): string {
 }
 
 /** Why an import cannot be made again. @param isThere whether another file of its name is there. */
-function otherFile(number: number, { name }: ImportedFile, isThere: boolean): string {
+function otherFile(number: number, { name, bytes, sha256 }: ImportedFile, isThere: boolean): string {
+  if (name === nameless) {
+    return `no file has the ${bytes} bytes with the SHA-256 ${sha256}, which import ${number} has read from a pipe`;
+  }
   return isThere
     ? `${name}: differs from the file that import ${number} has read`
     : `${name}: is not there, and import ${number} has read it`;
