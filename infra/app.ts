@@ -1,19 +1,11 @@
 import { App } from "aws-cdk-lib";
 import { defaultBundles } from "./bundles.ts";
 import { DataStack } from "./data.ts";
-import { DensityImportStack } from "./density-import.ts";
 import { MonitoringStack } from "./monitoring.ts";
 import { readSettings } from "./settings.ts";
 import { settingsIn } from "./settings-source.ts";
 import { NetworkCapabilitiesStack } from "./stack.ts";
-import {
-  dataStackName,
-  densityImportStackName,
-  densityImportStackOf,
-  monitoringStackName,
-  stackName,
-  stackNames,
-} from "./stack-names.ts";
+import { dataStackName, monitoringStackName, stackName, stackNames } from "./stack-names.ts";
 import { stages } from "./stage.ts";
 import { tableNamesOf } from "./table-names.ts";
 
@@ -95,20 +87,5 @@ export function networkCapabilities({
     watched: service.watched,
   });
   monitoring.addStackDependency(service);
-  if (settings.densityImport) {
-    const densityImport = new DensityImportStack(app, densityImportStackName, {
-      description: "Import of densities into the Network Capabilities Service",
-      stackName: densityImportStackOf(name),
-      env,
-      tags,
-      bundles,
-      settings,
-      dataKey: data.key,
-      tableNames,
-    });
-    densityImport.addStackDependency(data);
-    // What it writes, the functions must be able to read.
-    densityImport.addStackDependency(service);
-  }
   return app;
 }

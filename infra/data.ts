@@ -82,21 +82,16 @@ export function addData(scope: Construct, key: IKey, tableNames: TableNames): Da
     addTableOutput(scope, table, one.tableName);
     return [table.name, one];
   });
-  return {
-    key,
-    tables: Object.fromEntries(referred) as Record<TableName, ITable>,
-    tableArns: tableArnsOf(scope, tableNames),
-    queues: addQueues(scope, key),
-  };
-}
-
-/** The ARNs of the tables of all given names. */
-export function tableArnsOf(scope: Construct, tableNames: TableNames): Data["tableArns"] {
   const arns = tables.map(({ name }) => [
     name,
     tableNames[name].map((resourceName) =>
       Stack.of(scope).formatArn({ service: "dynamodb", resource: "table", resourceName }),
     ),
   ]);
-  return Object.fromEntries(arns);
+  return {
+    key,
+    tables: Object.fromEntries(referred) as Record<TableName, ITable>,
+    tableArns: Object.fromEntries(arns) as Data["tableArns"],
+    queues: addQueues(scope, key),
+  };
 }

@@ -69,8 +69,6 @@ export interface FunctionRecord {
   readonly timeoutSeconds?: number;
   /** `functionDefaults` unless given. */
   readonly memoryMegabytes?: number;
-  /** Size of the disk at /tmp; the service default unless given. */
-  readonly diskMegabytes?: number;
   /** What people lose while it fails, for its alarms. The default for an endpoint: its callers get 5xx. */
   readonly impact?: string;
 }
@@ -397,25 +395,12 @@ export const functionRecords: Readonly<
   },
 };
 
-/** A function that only some deployments have: of a stack that an operator wants, or of stages with releases. */
-export type OptionalFunctionId = "population-density/import-densities" | "releases/check";
+/** The function that checks a release before it is shifted; stages without gradual releases have none. */
+export type ReleaseCheckId = "releases/check";
 
-/** Every such function. They have no release of their own. */
-export const optionalFunctionRecords: Readonly<Record<OptionalFunctionId, FunctionRecord>> = {
-  "population-density/import-densities": {
-    constructId: "PopulationDensityImportDensities",
-    handler: "functions/population-density/distributed-import/import-densities.ts",
-    tables: {
-      densities: ["BatchGetItem", "GetItem", "PartiQLInsert", "PutItem", "Query", "UpdateItem"],
-      "density-imports": ["GetItem", "PutItem", "Query", "UpdateItem"],
-    },
-    variables: ["DENSITY_PRECISIONS", "DENSITY_K"],
-    timeoutSeconds: 900,
-    // One whole virtual CPU: https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
-    memoryMegabytes: 1_769,
-    // For a file that is not compressed, and its rows.
-    diskMegabytes: 6_144,
-  },
+/** Every function that has a bundle: those of the service first. */
+export const bundledRecords: Readonly<Record<FunctionId | ReleaseCheckId, FunctionRecord>> = {
+  ...functionRecords,
   // Three attempts of 40 seconds, and the pauses between them.
   "releases/check": {
     constructId: "ReleasesCheck",

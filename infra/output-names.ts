@@ -8,8 +8,6 @@ export const outputNames = {
   dataFormat: "DataFormat",
   densityK: "DensityK",
   densityPrecisions: "DensityPrecisions",
-  densityImportBucket: "DensityImportBucketName",
-  densityImportStateMachine: "DensityImportStateMachineArn",
   signingKey: "SigningKeySecretArn",
 } as const;
 

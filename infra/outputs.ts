@@ -9,8 +9,6 @@ const descriptions: Readonly<Record<OutputName, string>> = {
   ApiAddress: "The address of the API",
   ApiRecordTarget: "What a DNS record of the API's host name points to",
   DataFormat: "The form in which the functions write data, by which ncs writes",
-  DensityImportBucketName: "The bucket for files of counted people, for ncs import density s3://…",
-  DensityImportStateMachineArn: "The state machine that imports densities, for ncs import density s3://…",
   DensityK: "DENSITY_K of the functions, by which ncs publishes counted people",
   DensityPrecisions: "DENSITY_PRECISIONS of the functions, at which ncs publishes counted people",
   SigningKeySecretArn: "The secret with the key that signs access tokens",

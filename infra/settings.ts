@@ -47,8 +47,6 @@ export interface Settings {
   readonly waf: boolean;
   /** The origins whose web pages may use the API; without any, no page of another origin may. */
   readonly corsOrigins: readonly string[];
-  /** Whether there is a stack that imports the densities of a country. */
-  readonly densityImport: boolean;
   /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
   /** Whether requests are sampled into X-Ray. */
@@ -117,11 +115,22 @@ export function settingNames(): ReadonlySet<string> {
   return names;
 }
 
+/** What a stage that has a setting of the release before must do, as this release has none of the name. */
+const removedSettings: Readonly<Record<string, string>> = {
+  densityImport:
+    "a stage of 0.2.0 with it destroys that stack first: empty its bucket, and aws cloudformation delete-stack " +
+    "--stack-name NetworkCapabilities-density-import (in dev NetworkCapabilities-dev-density-import); then leave the " +
+    "setting out. ncs import density reads the files on one machine",
+};
+
 /**
  * @throws {SettingError} naming one that is no setting, and the nearest one; not for what CDK and its tools keep in the
  *   context.
  */
 export function refuseUnknown(given: readonly string[]): void {
+  const removed = given.find((name) => Object.hasOwn(removedSettings, name));
+  if (removed !== undefined)
+    throw new SettingError(`${removed} is no longer a setting: ${removedSettings[removed]}`);
   const known = [...settingNames()];
   const lettersOf = (name: string) => name.replaceAll(/[^a-z]/gi, "").toLowerCase();
   const ours = new Set(known.map(lettersOf));
@@ -231,7 +240,6 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
     awsHostIsOpen,
     waf: flag("waf"),
     corsOrigins: originsIn(contextValue("corsOrigins")),
-    densityImport: flag("densityImport"),
     throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),

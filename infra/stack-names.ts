@@ -11,11 +11,3 @@ export const stackNames: Readonly<Record<Stage, string>> = { dev: `${stackName}-
 
 /** The name of the template with the alarms of the whole service in the assembly, in any stage. */
 export const monitoringStackName = `${stackName}Monitoring`;
-
-/** The name of the template that imports densities in the assembly, in any stage. */
-export const densityImportStackName = `${stackName}DensityImport`;
-
-/** The CloudFormation stack that imports densities, in addition to that of a stage. */
-export function densityImportStackOf(name: string): string {
-  return `${name}-density-import`;
-}

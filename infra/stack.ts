@@ -18,12 +18,7 @@ import { rotate, signingKeySecret } from "./constructs/signing-key.ts";
 import { addDashboard } from "./dashboard.ts";
 import { addData } from "./data.ts";
 import { deployedSettings, recordedSettings } from "./deployed-settings.ts";
-import {
-  type FunctionId,
-  functionRecords,
-  type OptionalFunctionId,
-  optionalFunctionRecords,
-} from "./functions.ts";
+import { bundledRecords, type FunctionId, functionRecords, type ReleaseCheckId } from "./functions.ts";
 import { outputNames } from "./output-names.ts";
 import { addOutput } from "./outputs.ts";
 import { routesByScope } from "./routes-by-scope.ts";
@@ -46,7 +41,7 @@ interface NetworkCapabilitiesProps extends StackProps {
   readonly tableNames: TableNames;
 }
 
-const releaseCheck = "releases/check" satisfies OptionalFunctionId;
+const releaseCheck = "releases/check" satisfies ReleaseCheckId;
 
 /**
  * The service without its tables: queues, signing key, functions and their releases, what invokes them, API, the
@@ -124,7 +119,7 @@ export class NetworkCapabilitiesStack extends Stack {
         environment: { [metricNamespaceVariable]: this.stackName, ...restarted(settings) },
         traits: stages[settings.stage],
         traced: settings.traced,
-        ...optionalFunctionRecords[releaseCheck],
+        ...bundledRecords[releaseCheck],
       }),
       scopes: Object.keys(routesByScope(endpoints)),
       acceptedIssuers: acceptedIssuers(settings),

@@ -45,9 +45,6 @@ export function setting<V extends Variable>(
   return value as Value<V>;
 }
 
-/** The environment variable with the name of the bucket that imports use. */
-export const bucketVariable = "BUCKET_DENSITY_IMPORT";
-
 /**
  * The deployed name of a table or the address of a queue, by its variable.
  * @throws {Misconfigured} naming the variable if it is missing.

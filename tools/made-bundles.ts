@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { FunctionId, OptionalFunctionId } from "../infra/functions.ts";
+import type { FunctionId, ReleaseCheckId } from "../infra/functions.ts";
 import { temporaryFolder } from "../shared/temporary-folder.ts";
 import { cachedFolder } from "./build-cache.ts";
 import { runProgram } from "./child-program.ts";
@@ -36,9 +36,6 @@ export async function makeBundles(): Promise<MadeBundles> {
 }
 
 /** The variables by which AWS's runtime interface client finds the bundle of a function. */
-export function bundleVariables(
-  bundles: string,
-  id: FunctionId | OptionalFunctionId,
-): Record<string, string> {
+export function bundleVariables(bundles: string, id: FunctionId | ReleaseCheckId): Record<string, string> {
   return { LAMBDA_TASK_ROOT: join(bundles, id), _HANDLER: "index.handler" };
 }

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import {
   ApplicationLogLevel,
   Architecture,
@@ -29,8 +29,6 @@ interface ServiceFunctionProps {
   /** Seconds; `serve` ends a request well before. */
   readonly timeoutSeconds?: number;
   readonly memoryMegabytes?: number;
-  /** Size of the disk at /tmp; AWS's default of 512 if absent. */
-  readonly diskMegabytes?: number;
   /** Reserved concurrency; the account's is shared if absent. */
   readonly reservedConcurrency?: number;
 }
@@ -43,7 +41,7 @@ export class ServiceFunction extends LambdaFunction {
   declare readonly role: ServiceRole;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { bundle, description, environment, traits, traced, reservedConcurrency, diskMegabytes } = props;
+    const { bundle, description, environment, traits, traced, reservedConcurrency } = props;
     const { timeoutSeconds, memoryMegabytes } = { ...functionDefaults, ...props };
     const logGroup = new ServiceLog(scope, `${id}Logs`, traits);
     const role = new ServiceRole(scope, `${id}Role`, "lambda.amazonaws.com");
@@ -67,7 +65,6 @@ export class ServiceFunction extends LambdaFunction {
         environment.LOG_LEVEL === "DEBUG" ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
       role,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
-      ...(diskMegabytes === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       ...(traced ? { tracing: Tracing.ACTIVE } : {}),
       // Replaced versions are kept, so that one can go back to them. A version whose deployment is rolled back is
       // deleted: otherwise deploying the same build again would fail, as Lambda publishes the same code only once.

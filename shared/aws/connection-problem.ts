@@ -21,8 +21,6 @@ const advice: readonly (readonly [names: RegExp, advice: (text: string) => strin
   [/^AccessDenied/, (text) => `the credentials lack a permission: ${actionIn(text)}`],
   [/^ResourceNotFound/, (text) => noSuch(/secret/i.test(text) ? "secret" : "table")],
   [/^(?:AWS\.SimpleQueueService\.NonExistentQueue|QueueDoesNotExist)/, () => noSuch("queue")],
-  [/^StateMachineDoesNotExist/, () => noSuch("state machine")],
-  [/^NoSuchBucket/, () => noSuch("bucket")],
 ];
 
 /**

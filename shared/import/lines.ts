@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 
 /** Maximum length of a line in bytes, without its line break. */
 export const longestLine = 65_536;
@@ -15,20 +15,37 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 }
 
 /**
- * Reads a file of any size in chunks, two in memory: the next one is read ahead. Chunks end at line ends, except for
- * the last one and within a line that is too long. Each has memory of its own, which threads can share.
- * @param onBytes called with each piece of the file, in order; its memory is reused.
- * @param pool chunks that are no longer used, whose memory is reused.
+ * Reads a file of any size, or a pipe.
+ * @returns its bytes as they come; their memory is reused.
  * @throws {Error} the file system's error, with its `code`.
  */
+export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  try {
+    const piece = Buffer.allocUnsafeSlow(bytesAtOnce);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, bytesAtOnce, null);
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Divides a text of any size into chunks, two in memory: the next one is read ahead. Chunks end at line ends, except for
+ * the last one and within a line that is too long. Each has memory of its own, which threads can share.
+ * @param text in pieces of any length.
+ * @param pool chunks that are no longer used, whose memory is reused.
+ */
 export async function* wholeLinesOf(
-  path: string,
-  onBytes?: (bytes: Uint8Array) => void,
+  text: AsyncIterable<Uint8Array>,
   pool: Buffer[] = [],
 ): AsyncGenerator<Buffer> {
-  const file = await open(path);
+  const pieces = new Pieces(text);
   let [buffer, begun] = [newBuffer(pool), 0];
-  let reading = fill(file, buffer, begun, onBytes);
+  let reading = pieces.fill(buffer, begun);
   try {
     for (;;) {
       const filled = await reading;
@@ -41,36 +58,52 @@ export async function* wholeLinesOf(
       const end = bytes.length - ended > longestLine ? bytes.length : ended;
       buffer = newBuffer(pool);
       begun = bytes.copy(buffer, 0, end);
-      reading = fill(file, buffer, begun, onBytes);
+      reading = pieces.fill(buffer, begun);
       // Awaited when the previous chunk has been consumed; an earlier rejection must not end the process.
       reading.catch(() => undefined);
       if (end > 0) yield bytes.subarray(0, end);
     }
   } finally {
     await Promise.allSettled([reading]);
-    await file.close();
+    await pieces.end();
   }
 }
 
-/**
- * Reads `bytesAtOnce` after the carried-over start of a chunk, or less at the end of a file. A pipe delivers them in
- * pieces.
- */
-async function fill(
-  file: FileHandle,
-  buffer: Buffer,
-  begun: number,
-  onBytes?: (bytes: Uint8Array) => void,
-): Promise<number> {
-  const end = begun + bytesAtOnce;
-  let at = begun;
-  while (at < end) {
-    const { bytesRead } = await file.read(buffer, at, end - at);
-    if (bytesRead === 0) break;
-    onBytes?.(buffer.subarray(at, at + bytesRead));
-    at += bytesRead;
+/** A text as it is read, piece by piece. */
+class Pieces {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  /** What is left of the piece that was read last. */
+  #left: Uint8Array = new Uint8Array();
+
+  constructor(text: AsyncIterable<Uint8Array>) {
+    this.#pieces = text[Symbol.asyncIterator]();
   }
-  return at;
+
+  /**
+   * Puts `bytesAtOnce` after the carried-over start of a chunk, or less at the end of the text.
+   * @returns how many bytes the chunk has then.
+   */
+  async fill(buffer: Buffer, begun: number): Promise<number> {
+    const end = begun + bytesAtOnce;
+    let at = begun;
+    while (at < end) {
+      if (this.#left.length === 0) {
+        const { done, value } = await this.#pieces.next();
+        if (done) break;
+        this.#left = value;
+      }
+      const taken = this.#left.subarray(0, end - at);
+      buffer.set(taken, at);
+      at += taken.length;
+      this.#left = this.#left.subarray(taken.length);
+    }
+    return at;
+  }
+
+  /** Reads no more. */
+  async end(): Promise<void> {
+    await this.#pieces.return?.();
+  }
 }
 
 const chunkBytes = longestLine + bytesAtOnce;

@@ -5,6 +5,15 @@ export function isFileError(error: unknown): error is Error & { readonly code: u
   return error instanceof Error && "code" in error && "syscall" in error;
 }
 
+/** A source of rows that cannot be read to its end; the message says why, as an operator reads it. */
+export class Unreadable extends Error {}
+
+/** Why a source cannot be read; undefined for an error of the program. */
+export function unreadableFor(error: unknown): string | undefined {
+  if (error instanceof Unreadable) return error.message;
+  return isFileError(error) ? unreadable(error.code) : undefined;
+}
+
 const explained: Readonly<Record<string, string>> = {
   EACCES: "you have no right to it",
   EDQUOT: "your share of the disk is used up",

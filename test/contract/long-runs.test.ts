@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { expect, test } from "vitest";
 import { citiesNamed } from "../../console/data/regions.ts";
 import { parseGivenAreas } from "../../console/request/given-areas.ts";
@@ -23,7 +24,10 @@ const file =
   async (text: string) => {
     for await (const _ of read(await folder.write(name, before + text)));
   };
-const rows = (path: string) => rowsOf([path], { problems: new Problems(["rows"]) });
+const rows = (path: string) => {
+  const format = path.endsWith(".csv") ? "csv" : "ndjson";
+  return rowsOf([{ format, text: () => createReadStream(path) }], { problems: new Problems(["rows"]) });
+};
 
 /** Each takes a text of strangers. */
 const parsers: Readonly<Record<string, (text: string) => unknown>> = {

@@ -8,6 +8,7 @@ import { type ConfigurationName, configuration } from "../../infra/variables.ts"
 import { logEntries } from "../../shared/aws/log.ts";
 import { setting } from "../../shared/environment.ts";
 import { Problems } from "../../shared/import/problems.ts";
+import { RowSource } from "../../tools/import/density/row-source.ts";
 import { tsc } from "../support/compiler.ts";
 import { useTables } from "../support/database.ts";
 import { demoLogin } from "../support/demo-login.ts";
@@ -54,7 +55,7 @@ const parsed: Readonly<Record<string, (fence: Fence, workspace: Workspace) => un
     const file = join(folder, "counts.csv");
     writeFileSync(file, text);
     let rows = 0;
-    for await (const batch of rowsOf([file], { problems: new Problems([file]) }))
+    for await (const batch of rowsOf([new RowSource(file)], { problems: new Problems([file]) }))
       rows += batch.to - batch.from;
     expect(rows).toBeGreaterThan(0);
   },

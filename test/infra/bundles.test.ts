@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { endpoints, protocolEndpoints, type TableName } from "../../functions/areas.ts";
 import { bundledIds, handlerFile } from "../../infra/bundles.ts";
-import { functionRecords, optionalFunctionRecords } from "../../infra/functions.ts";
-import { bucketVariable, metricNamespaceVariable } from "../../shared/environment.ts";
+import { bundledRecords } from "../../infra/functions.ts";
+import { metricNamespaceVariable } from "../../shared/environment.ts";
 import { type QueueName, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { bundleInTurn } from "../../tools/build.ts";
@@ -76,11 +76,9 @@ test("a variable added to the list of all variables changes only the bundles of 
   expect(bundledIds.filter((id) => after.get(id)?.text !== bundles.get(id)?.text)).toEqual(readers);
 });
 
-const records = { ...functionRecords, ...optionalFunctionRecords };
-
 test("the bundle of a function has the variables that the stack gives it", () => {
   const missing = bundledIds.flatMap((id) => {
-    const given = records[id].variables ?? [];
+    const given = bundledRecords[id].variables ?? [];
     return given
       .filter((name) => !bundles.get(id)?.text.includes(`"${name}"`))
       .map((name) => `${id}: ${name}`);
@@ -123,14 +121,13 @@ const known = new Set([
 
 /** The variables that the record of a function gives it. */
 function givenTo(id: BundledId): readonly string[] {
-  const { variables = [], tables = {}, queues = {} } = records[id];
+  const { variables = [], tables = {}, queues = {} } = bundledRecords[id];
   const isEndpoint = [...endpoints, ...protocolEndpoints].some((endpoint) => endpoint.id === id);
   return [
     ...variables,
     ...Object.keys(tables).map((name) => tableVariable({ name: name as TableName })),
     ...Object.keys(queues).map((name) => queueVariable(name as QueueName)),
     ...(isEndpoint ? ["CORS_ORIGINS"] : []),
-    ...(id === "population-density/import-densities" ? [bucketVariable] : []),
   ];
 }
 
@@ -159,7 +156,7 @@ const unread: Readonly<Record<string, readonly BundledId[]>> = {
     "population-density/cancel-operation",
   ],
   // They read the newest item of the data set, and other functions of these stores' files do the rest.
-  CACHE_SECONDS: ["population-density/sweep", "population-density/import-densities"],
+  CACHE_SECONDS: ["population-density/sweep"],
   TABLE_DENSITY_CALLERS: ["population-density/read-operation"],
   TABLE_DENSITY_PERMITS: ["population-density/retrieve", "population-density/redeliver-operation"],
 };

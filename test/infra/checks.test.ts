@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { densityImportStackName, stackName } from "../../infra/stack-names.ts";
+import { stackName } from "../../infra/stack-names.ts";
 import { checkedNames } from "./shared-templates.ts";
 import { readNotes } from "./template.ts";
 
@@ -20,8 +20,7 @@ describe.each(checkedNames)("%s", (name) => {
   // It has no rule for what the stack of the tables has: global tables, whose backups `tables.test.ts` holds.
   test(`cdk-nag looks at every stack of ${name}, except that of the tables: it finds something in each without acknowledgements`, () => {
     const stacks = new Set(all.map((finding) => finding.replace(/^.* (\w+)\/.*$/, "$1")));
-    const imported = name === "deployed" ? [] : [densityImportStackName];
-    expect([...stacks].sort()).toEqual([stackName, ...imported]);
+    expect([...stacks]).toEqual([stackName]);
   });
 
   test(`cdk-nag finds nothing in ${name} that is not acknowledged`, () => {

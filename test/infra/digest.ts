@@ -41,8 +41,6 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::Logs::LogGroup": members,
   "AWS::Logs::MetricFilter": members,
   "AWS::Route53::RecordSet": members,
-  "AWS::S3::Bucket": members,
-  "AWS::S3::BucketPolicy": members,
   "AWS::SQS::Queue": members,
   "AWS::SQS::QueuePolicy": members,
   "AWS::SecretsManager::RotationSchedule": members,

@@ -227,7 +227,7 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
 
   test(`the template of ${stage} has nothing of a local run`, () => {
     // The template that tests run is that of a local run.
-    const text = JSON.stringify(stage === "dev" ? sharedTemplate("densityImport") : from);
+    const text = JSON.stringify(stage === "dev" ? sharedTemplate("deployedDev") : from);
     const local = [
       "AWS_ENDPOINT_URL",
       "AWS_ACCESS_KEY_ID",

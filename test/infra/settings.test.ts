@@ -101,6 +101,12 @@ describe("settings", () => {
     expect(() => settingsOf(context)).toThrow(`${setting} `);
   });
 
+  test("cdk refuses densityImport, which was a setting of 0.2.0, and says how its stack is destroyed first", () => {
+    expect(() => settingsOf({ densityImport: "true" })).toThrow(
+      /^densityImport is no longer a setting: .* delete-stack --stack-name NetworkCapabilities-density-import/,
+    );
+  });
+
   test.each([
     ["alarmTopicARN", "alarmTopicArn"],
     ["Stage", "stage"],

@@ -9,7 +9,6 @@ export const everySetting = {
   awsHost: "closed",
   corsOrigins: "https://app.example,https://other.example:8443",
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555",
-  densityImport: "true",
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",
@@ -77,10 +76,10 @@ const largest = {
   waf: "true",
 } as const;
 
-/** A restore of two tables, one of them of the import stack too: with both names, and then with the new ones alone. */
+/** A restore of two tables: with both names, and then with the new ones alone. */
 const restored = {
   profiles: "restored-profiles",
-  "density-imports": "restored-imports",
+  devices: "restored-devices",
 } as const;
 const whileRestoring = Object.entries(restored).map(([name, used]) => [
   `tables.${name}`,
@@ -101,15 +100,14 @@ export const contexts = {
   triedSettings,
   hostOpen: { stage: "dev", certificateArn, domainName },
   hostClosed: { stage: "dev", certificateArn, domainName, awsHost: "closed" },
-  densityImport: { stage: "dev", densityImport: "true" },
-  restoring: { stage: "prod", densityImport: "true", ...Object.fromEntries(whileRestoring) },
+  deployedDev: { stage: "dev" },
+  restoring: { stage: "prod", ...Object.fromEntries(whileRestoring) },
   restored: {
     stage: "prod",
-    densityImport: "true",
     ...Object.fromEntries(onceRestored),
     restart: "2026-11-25",
   },
-  pinned: { stage: "prod", densityImport: "true", ...pinned },
+  pinned: { stage: "prod", ...pinned },
   localDev: { stage: "dev", ...localSettings },
   localProd: { stage: "prod", ...localSettings },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -119,7 +117,7 @@ export type SharedName = keyof typeof contexts;
 
 /** The syntheses whose templates are checked: both stages, without and with every setting, all stacks, and a pinned one. */
 export const checkedNames = [
-  "densityImport",
+  "deployedDev",
   "deployed",
   "configured",
   "pinned",

@@ -3,6 +3,7 @@ import { type RowBatch, run, runNumbers } from "../../functions/population-densi
 import { cellIn, hourIn } from "../../functions/population-density/import/rows/row-key.ts";
 import type { Range } from "../../functions/population-density/privacy/market-share.ts";
 import { hoursPerDay } from "../../functions/population-density/tiles/tile.ts";
+import { RowSource } from "../../tools/import/density/row-source.ts";
 
 /** People counted in a cell in an hour, at most 10^9; one number that is the whole range if its file has none. */
 export interface Row extends Range {
@@ -16,6 +17,11 @@ export interface Row extends Range {
   readonly file: number;
   /** Counted from 1. */
   readonly line: number;
+}
+
+/** A file of rows, read as its name says. */
+export function sourceOf(path: string): RowSource {
+  return new RowSource(path);
 }
 
 /** A batch row by row. */

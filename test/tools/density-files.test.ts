@@ -115,7 +115,7 @@ test.each([
   },
 );
 
-test("ncs import density reads 245,760 rows of Parquet by a named pipe, as docs/files.md shows", async ({
+test("ncs import density reads 245,760 rows of Parquet from a pipe by the statement of docs/files.md", async ({
   skip,
 }) => {
   if (process.platform === "win32") skip("Windows has no mkfifo");
@@ -123,9 +123,13 @@ test("ncs import density reads 245,760 rows of Parquet by a named pipe, as docs/
   await useOwnDensityTables();
   vi.stubEnv("DENSITY_PRECISIONS", "7");
   const inFolder = (name: string) => join(folder.path, name);
-  const script =
-    /^```js file=to-pipe\.mjs\n(.*?)^```/ms.exec(await readFile("docs/files.md", "utf8"))?.[1] ?? "";
-  await folder.write("to-pipe.mjs", script);
+  const [, statement = ""] = /^duckdb -c "(.*?)" \|$/ms.exec(await readFile("docs/files.md", "utf8")) ?? [];
+  const toPipe = JSON.stringify(statement.replace("/dev/stdout", "pipe"));
+  await folder.write(
+    "to-pipe.mjs",
+    `import { DuckDBInstance } from "@duckdb/node-api";
+    await (await (await DuckDBInstance.create()).connect()).run(${toPipe});`,
+  );
   await symlink(join(process.cwd(), "node_modules"), inFolder("node_modules"));
   const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz";
   await query(`COPY (
@@ -133,10 +137,13 @@ test("ncs import density reads 245,760 rows of Parquet by a named pipe, as docs/
       TIMESTAMPTZ '2026-11-20 00:00:00+00' + h * INTERVAL 1 HOUR AS startTime, 100 + c AS people
     FROM range(10) tiles(t), range(1024) cells(c), range(24) hours(h)
   ) TO '${inFolder("counts.parquet")}' (FORMAT parquet)`);
-  execFileSync("mkfifo", [inFolder("counts.csv")]);
+  execFileSync("mkfifo", [inFolder("pipe")]);
 
   const [{ rows, changed }] = await Promise.all([
-    importDensity({ files: [inFolder("counts.csv")], typical: false, precisions: [7], threshold: 10 }),
+    importDensity({
+      ...{ files: [inFolder("pipe")], format: "csv" },
+      ...{ typical: false, precisions: [7], threshold: 10 },
+    }),
     promisify(execFile)(process.execPath, ["to-pipe.mjs"], { cwd: folder.path }),
   ]);
 

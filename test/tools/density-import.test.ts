@@ -7,7 +7,7 @@ import { boxOf } from "../../functions/population-density/cover/box.ts";
 import { cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { geohashAt, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import { rowsOf } from "../../functions/population-density/import/rows/read-rows.ts";
-import { withSortedRows } from "../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedDays } from "../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import { currentDataSet } from "../../functions/population-density/tiles/data-set-store.ts";
 import { observedDay, typicalDay } from "../../functions/population-density/tiles/store.ts";
@@ -27,6 +27,7 @@ import { boxIn, freshTile } from "../support/densities.ts";
 import { runNcs } from "../support/ncs.ts";
 import { stackOutputs, useShell } from "../support/operator.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
+import { sourceOf } from "../support/rows.ts";
 import { isWhole } from "../support/sample.ts";
 import { stored } from "../support/stored-days.ts";
 
@@ -182,7 +183,7 @@ test("an import of densities refuses a row outside the covered area in a pipe, w
   const path = join(folder.path, "piped.csv");
   execFileSync("mkfifo", [path]);
   const [refused] = await Promise.allSettled([
-    importDensity({ ...observed, files: [path], coverage }),
+    importDensity({ ...observed, files: [path], rows: 1, coverage }),
     writeFile(path, `${header}\n${tile}00,${friday}T08:00:00Z,5000,,`),
   ]);
   expect(refused).toMatchObject({
@@ -288,8 +289,8 @@ test("ncs generate density writes the days of its model, which ncs import densit
   }
   const problems = new Problems(["lima.csv"]);
   const found = new Map<string, unknown>();
-  await withSortedRows(rowsOf([out], { problems }), { problems }, async (sorted) => {
-    for (const { date, tiles } of sorted.days()) {
+  await withSortedDays(rowsOf([sourceOf(out)], { problems }), { problems }, async (days) => {
+    for (const { date, tiles } of days) {
       for await (const tile of tiles) found.set(`${date} ${tile.geohash}`, plain(tile));
     }
   });

@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consoleWebsite } from "../../functions/console/website.ts";
-import type { FunctionId, OptionalFunctionId } from "../../infra/functions.ts";
+import type { FunctionId, ReleaseCheckId } from "../../infra/functions.ts";
 import { privateJwk } from "../../shared/tokens/token.ts";
 import { tokenOf } from "../../tools/calls/login.ts";
 import { isFunction, readSynthesizedFunctions } from "../../tools/cli/synthesized-functions.ts";
@@ -96,7 +96,7 @@ describe.skipIf(!isInBrowser)("a service of all bundles, with the variables of t
 
   /** What the bundle of a function returns to an event on AWS's runtime client. */
   async function invoked(
-    id: FunctionId | OptionalFunctionId,
+    id: FunctionId | ReleaseCheckId,
     environment: Readonly<Record<string, string>>,
     event: unknown,
   ): Promise<unknown> {

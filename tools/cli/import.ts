@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type * as z from "zod";
+import { type RowFormat, rowFormats } from "../../functions/population-density/import/rows/row-format.ts";
 import { provenance } from "../../functions/population-density/tiles/data-set.ts";
 import { type FindingCode, findingCodes } from "../../functions/population-density/tiles/findings.ts";
 import { isTimeZone } from "../../functions/population-density/tiles/typical-calendar.ts";
@@ -7,14 +8,13 @@ import { stackNames } from "../../infra/stack-names.ts";
 import { plural } from "../../shared/plural.ts";
 import { type RecordKind, recordFiles } from "../import/data-files.ts";
 import type { DensityImport, DensityImported } from "../import/density/import-density.ts";
-import type { BucketImport } from "../import/density/import-from-bucket.ts";
 import type { ImportKind } from "../import/import-file.ts";
 import { addImportPopulation } from "./import-population.ts";
-import { type StackOptions, withStackOptions } from "./options.ts";
+import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import { changedItems, type Print } from "./print.ts";
 import { storedInPart, withProgress } from "./progress.ts";
 import { addReplay } from "./replay.ts";
-import { connectStack, printWhereToLook, useDensityImport, usePublishingStack, useStack } from "./stack.ts";
+import { connectStack, printWhereToLook, usePublishingStack, useStack } from "./stack.ts";
 
 const dryRunOption = [
   "--dry-run",
@@ -122,13 +122,21 @@ function addImportDensity(importing: Command, print: Print): void {
   const command = importing
     .command("density <files...>")
     .description(
-      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson; or one " +
-        "s3://bucket/prefix in the bucket of a stack with -c densityImport=true",
+      "people counted by cell and hour: .csv with geohash,startTime,people[,minPeople,maxPeople] or .ndjson, also .gz; " +
+        "`-` for standard input",
     );
   withStackOptions(command)
     .requiredOption(
       "--coverage <area.geojson>",
       "the covered area; or `rows`: the cells that any row names, for files with all cells, also the empty ones",
+    )
+    .addOption(
+      new Option("--format <format>", "what the files are, whatever their names say").choices(rowFormats),
+    )
+    .option(
+      "--rows <number>",
+      "how many rows there are: needed for a pipe that is not packed, as one that breaks looks like one that ends",
+      wholeNumber(1, 999_999_999_999),
     )
     .option("--market-share <share>", "the share of all people that is counted, such as 0.31", shareOf)
     .option("--typical", "store the dates as typical weekdays")
@@ -183,6 +191,8 @@ function addImportDensity(importing: Command, print: Print): void {
           ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
         },
         provenance: counter === undefined ? undefined : { source: counter, licence },
+        format: options.format,
+        rows: options.rows,
         coverage: options.coverage === rowsAlone ? undefined : options.coverage,
         marketShare: options.marketShare,
         typical: options.typical === true,
@@ -191,20 +201,6 @@ function addImportDensity(importing: Command, print: Print): void {
         isExcluded: options.exclude,
         thresholds: options.thresholds === undefined ? undefined : await thresholdsIn(options.thresholds),
       };
-      const [source = "", ...others] = files;
-      if (files.some(isInBucket) && others.length > 0) {
-        command.error("error: an import from a bucket is of one s3://bucket/prefix and nothing else");
-      }
-      if (isInBucket(source)) {
-        if (options.outputs === undefined || options.dryRun === true) {
-          command.error("error: an import from a bucket needs --outputs, and has no --dry-run");
-        }
-        const { rows, findings, ...counts } = await importDistributed(source, wanted, options.outputs);
-        for (const remark of remarks) print(remark);
-        await printFindings(findings, print);
-        print(`${rows} ${plural(rows, "row")}, ${changedItems(counts)}`);
-        return;
-      }
       const stack = await connectStack(options, "density-imports", usePublishingStack);
       const { rows, findings, extent, ...counts } = await importHere(files, {
         ...wanted,
@@ -220,8 +216,6 @@ function addImportDensity(importing: Command, print: Print): void {
       await printWhereToLook(options, extent, print);
     });
 }
-
-type WantedDensities = Omit<BucketImport, "precisions" | "source" | "stateMachineArn" | "threshold">;
 
 async function thresholdsIn(path: string): Promise<DensityImport["thresholds"]> {
   const { readThresholds } = await import("../import/density/read-thresholds.ts");
@@ -264,40 +258,13 @@ async function importHere(
   );
 }
 
-async function importDistributed(
-  source: string,
-  wanted: WantedDensities,
-  outputs: string,
-): Promise<DensityImported> {
-  const [{ importFromBucket }, { configuredDensities }] = await Promise.all([
-    import("../import/density/import-from-bucket.ts"),
-    import("../import/density/configured.ts"),
-  ]);
-  const stateMachineArn = await useDensityImport(outputs);
-  return await withProgress(
-    (show) =>
-      importFromBucket({
-        source,
-        ...wanted,
-        ...configuredDensities(),
-        stateMachineArn,
-        onProgress: ({ map, ...counts }) => show({ ...counts, stage: stagesOfMaps[map] ?? map }),
-      }),
-    "once it has begun, the import goes on in AWS: see its execution in Step Functions",
-  );
-}
-
-const stagesOfMaps: Readonly<Record<string, string>> = {
-  ReadFiles: "of the files read",
-  CheckPrefixes: "of the prefixes checked",
-  StorePrefixes: "of the prefixes stored",
-};
-
 /** Instead of a file: the coverage is the cells that rows name. */
 const rowsAlone = "rows";
 
 interface DensityOptions extends StackOptions {
   readonly coverage: string;
+  readonly format?: RowFormat;
+  readonly rows?: number;
   readonly marketShare?: number;
   readonly typical?: boolean;
   readonly recounted?: boolean;
@@ -310,11 +277,6 @@ interface DensityOptions extends StackOptions {
   readonly exclude?: boolean;
   readonly thresholds?: string;
   readonly dryRun?: boolean;
-}
-
-/** Whether a file of an import is a prefix in a bucket. */
-function isInBucket(file: string): boolean {
-  return file.startsWith("s3://");
 }
 
 function shareOf(text: string): number {

@@ -31,7 +31,7 @@ export function addressIn(text: string): string | undefined {
 /** A whole number in a range. */
 export function wholeNumber(least: number, most: number) {
   return (text: string): number => {
-    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };

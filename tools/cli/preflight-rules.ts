@@ -1,6 +1,5 @@
 import { endpoints, type TableName } from "../../functions/areas.ts";
 import { maxStreams } from "../../functions/population-density/callers/tables.ts";
-import { tasksAtOnce } from "../../infra/density-import-definition.ts";
 import { functionRecords } from "../../infra/functions.ts";
 import { newTableThroughput, type Settings, type WarmThroughput } from "../../infra/settings.ts";
 import { stages } from "../../infra/stage.ts";
@@ -253,15 +252,15 @@ function requestsOf(settings: Settings): CountedRequests {
 }
 
 /**
- * Executions that logins, deliveries, the sweep and an import of a country may keep busy, those of all other requests
- * at their rates or of the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ * Executions that logins, deliveries and the sweep may keep busy, those of all other requests at their rates or of the
+ * burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
  */
 function executionsOf(settings: Settings, { densities, others: rest }: ExpectedRequests): number {
-  const { stage, throttling, reservedConcurrency, densityImport, maxWorkers } = settings;
+  const { stage, throttling, reservedConcurrency, maxWorkers } = settings;
   const steady = rest * requestSeconds + densities * densitySeconds;
   const others = Math.ceil(Math.max(steady, Math.min(throttling.burst, rest + densities)));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
   const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);
-  const needed = logins + maxWorkers + 1 + (densityImport ? tasksAtOnce : 0) + others;
+  const needed = logins + maxWorkers + 1 + others;
   return reserved === 0 ? needed : Math.max(needed, reserved + unreservedExecutions);
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { ImportOptions } from "../../functions/population-density/import/store/journal-store.ts";
+import type { EntryOptions } from "../../functions/population-density/import/store/journal-store.ts";
 import { plural } from "../../shared/plural.ts";
 import { type StackOptions, wholeNumber, withStackOptions } from "./options.ts";
 import { changedItems, type Print } from "./print.ts";
-import { connectStack, useDensityImport } from "./stack.ts";
+import { connectStack } from "./stack.ts";
 
 /** `ncs import replay`: makes imports of densities again, as the journal has them. */
 export function addReplay(importing: Command, print: Print): void {
@@ -14,16 +14,9 @@ export function addReplay(importing: Command, print: Print): void {
         "table of densities was lost",
     );
   withStackOptions(command)
-    .option(
-      "--bucket <s3://bucket/prefix>",
-      "where the files of imports from the bucket are, by the keys that they had",
-    )
     .option("--first <number>", "begin with this import of the journal", wholeNumber(1, 999_999_999), 1)
     .option("--dry-run", "find and compare the files, and write nothing")
-    .action(async (folder: string, options: ReplayOptions, command: Command) => {
-      if (options.bucket !== undefined && options.outputs === undefined) {
-        command.error("error: --bucket needs --outputs");
-      }
+    .action(async (folder: string, options: ReplayOptions) => {
       const stack = await connectStack(options, "density-imports");
       const { imports, unfinished, ...counts } = await run(folder, options, print);
       if (unfinished.length > 0) {
@@ -39,17 +32,10 @@ export function addReplay(importing: Command, print: Print): void {
 
 interface ReplayOptions extends StackOptions {
   readonly first: number;
-  readonly bucket?: string;
   readonly dryRun?: boolean;
 }
 
-async function run(
-  folder: string,
-  { first, bucket: source, outputs = "", dryRun: isDryRun }: ReplayOptions,
-  print: Print,
-) {
-  const bucket =
-    source === undefined ? undefined : { source, stateMachineArn: await useDensityImport(outputs) };
+async function run(folder: string, { first, dryRun: isDryRun }: ReplayOptions, print: Print) {
   const [{ replayImports }, { withPatientCalls }] = await Promise.all([
     import("../import/density/replay.ts"),
     import("../../shared/aws/patient-calls.ts"),
@@ -57,7 +43,6 @@ async function run(
   return await withPatientCalls(() =>
     replayImports({
       folder,
-      bucket,
       first,
       isDryRun,
       onImport: ({ number, beganAt, options }) => print(`${number}: ${beganAt} ${told(options)}`),
@@ -65,7 +50,7 @@ async function run(
   );
 }
 
-function told(options: ImportOptions): string {
+function told(options: EntryOptions): string {
   if (options.command === "population") return `population, ${options.format}`;
   return options.typical ? "density, typical weekdays" : "density";
 }

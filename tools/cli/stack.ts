@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { type TableName, tables } from "../../functions/areas.ts";
 import { outputNames, queueOutput, tableOutput } from "../../infra/output-names.ts";
-import { densityImportStackOf, stackNames } from "../../infra/stack-names.ts";
+import { stackNames } from "../../infra/stack-names.ts";
 import { configuration, type VariableName } from "../../infra/variables.ts";
 import { dataFormat } from "../../shared/data-format.ts";
-import { bucketVariable, setting } from "../../shared/environment.ts";
+import { setting } from "../../shared/environment.ts";
 import { type QueueName, queues, queueVariable } from "../../shared/sqs/queues.ts";
 import { tableVariable } from "../../shared/table.ts";
 import type { ImportedExtent } from "../import/density/extent.ts";
@@ -199,26 +199,6 @@ function requireFormat(stack: string, format: string | undefined): void {
     `--outputs: ${stack} has data of format ${format}, and this ncs is for ${dataFormat}: use the ncs of its release, ` +
       "or take the outputs of its last deployment",
   );
-}
-
-/**
- * Uses the bucket of the stack that imports densities, and the service's K and precisions.
- * @param path what `cdk deploy --outputs-file` wrote.
- * @returns the ARN of its state machine.
- * @throws {Error} when the file does not have the outputs of exactly one such stack and of the service.
- */
-export async function useDensityImport(path: string): Promise<string> {
-  const stacks = await readOutputs(path);
-  const found = Object.values(stackNames).map((name) => stacks[densityImportStackOf(name)] ?? {});
-  const [only, ...others] = found.filter((outputs) => outputNames.densityImportStateMachine in outputs);
-  const { [outputNames.densityImportBucket]: bucket, [outputNames.densityImportStateMachine]: arn } =
-    only ?? {};
-  if (bucket === undefined || arn === undefined || others.length > 0) {
-    throw new Error(`${path} lacks the outputs of one stack deployed with -c densityImport=true`);
-  }
-  await usePublishingStack({ outputs: path });
-  process.env[bucketVariable] = bucket;
-  return arn;
 }
 
 async function readOutputs(path: string): Promise<z.output<typeof outputsFile>> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { constructIdOf } from "../../infra/bundles.ts";
-import type { FunctionId, OptionalFunctionId } from "../../infra/functions.ts";
+import type { FunctionId, ReleaseCheckId } from "../../infra/functions.ts";
 import { stackName } from "../../infra/stack-names.ts";
 import { readJsonAs } from "../import/json-file.ts";
 
@@ -40,6 +40,6 @@ export async function readSynthesizedFunctions(
 }
 
 /** Whether a function of a template is the one with this id: its construct's name and the eight digits that CDK appends. */
-export function isFunction(id: FunctionId | OptionalFunctionId, logicalId: string): boolean {
+export function isFunction(id: FunctionId | ReleaseCheckId, logicalId: string): boolean {
   return new RegExp(`^${constructIdOf(id)}[0-9A-F]{8}$`).test(logicalId);
 }

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { basename, extname } from "node:path";
 import { ImportError } from "../../shared/import/import-error.ts";
-import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../shared/import/lines.ts";
+import { bytesOf, inspect, wholeLinesOf, withoutByteOrderMark } from "../../shared/import/lines.ts";
 import { isFileError, unreadable } from "../../shared/import/unreadable.ts";
 import { statsOf } from "./file-stats.ts";
 import { elementsOf, NotArray } from "./json-array.ts";
@@ -60,7 +60,7 @@ export class RecordFile {
 
   async *#lines(): AsyncGenerator<unknown[]> {
     let first = 1;
-    for await (const chunk of wholeLinesOf(this.#path)) {
+    for await (const chunk of wholeLinesOf(bytesOf(this.#path))) {
       const bytes = first === 1 ? withoutByteOrderMark(chunk) : chunk;
       const { lines, reason } = inspect(bytes);
       if (reason !== undefined) throw this.refusal(`line ${first + lines}: ${reason}`);

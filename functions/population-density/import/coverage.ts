@@ -10,7 +10,7 @@ export interface CoveredArea {
   readonly polygons: readonly Polygon[];
 }
 
-/** More are not listed; at precision 7 they are about three million square kilometres. */
+/** Upper bound of the cells listed for one polygon, about three million square kilometres at precision 7. */
 const maxCells = 2 ** 27;
 
 /**

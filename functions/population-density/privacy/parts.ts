@@ -35,27 +35,9 @@ export interface Division {
   readonly partsIn: (tile: Pick<CountedTile, "geohash">) => readonly TilePart[];
 }
 
-/** The division of a whole day, for a process that has only some of its tiles. */
-export interface DayDivision {
-  /** Ids of the parts that are covered completely. */
-  readonly renewed: readonly string[];
-  /** The id of the new part, if there is one. */
-  readonly created?: string | undefined;
-}
-
-/**
- * Divides the coverage of an import by the parts of the same precision that the day already has.
- * @param known is given if only some of the day's tiles are.
- */
-export function divide(
-  covered: Coverage,
-  precision: number,
-  parts: readonly Part[],
-  known?: DayDivision,
-): Division {
-  const renewed = parts.filter(
-    ({ id, coverage }) => known?.renewed.includes(id) ?? isWithin(coverage, covered),
-  );
+/** Divides the coverage of an import by the parts of the same precision that the day already has. */
+export function divide(covered: Coverage, precision: number, parts: readonly Part[]): Division {
+  const renewed = parts.filter(({ coverage }) => isWithin(coverage, covered));
   const partsOfTile = new Map<string, TilePart[]>();
   const kept = new Map<string, Uint8Array>();
   const rest = new Map<string, Uint8Array>();
@@ -78,10 +60,7 @@ export function divide(
     if (left.some((bits) => bits !== 0)) rest.set(geohash, left);
     partsOfTile.set(geohash, ofTile);
   }
-  const created =
-    rest.size === 0
-      ? undefined
-      : { id: known?.created ?? partId(rest, precision), precision, coverage: rest };
+  const created = rest.size === 0 ? undefined : { id: partId(rest, precision), precision, coverage: rest };
   if (created !== undefined) {
     for (const [geohash, coverage] of rest) partsOfTile.get(geohash)?.push({ part: created.id, coverage });
   }

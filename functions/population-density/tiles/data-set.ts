@@ -25,7 +25,7 @@ const importedThreshold = z.object({
 });
 
 /** Polygons around covered cells. */
-export const outline = z.object({
+const outline = z.object({
   precision: z.number(),
   coordinates: z.array(z.array(z.array(z.array(z.number())))),
   shares: z.array(z.object({ precision: z.number(), share: z.number() })),

@@ -94,7 +94,7 @@ export class ForecastErrors {
 }
 
 /** The error at a precision. */
-export const precisionError = z.extend(forecastError, { precision: z.number() });
+const precisionError = z.extend(forecastError, { precision: z.number() });
 
 /** The error at a precision. */
 export type PrecisionError = z.infer<typeof precisionError>;

@@ -13,7 +13,7 @@ export const typicalCalendar = z.object({
 export type TypicalCalendar = z.infer<typeof typicalCalendar>;
 
 /** A change of a calendar. */
-export const calendarChange = z.extend(z.partial(typicalCalendar), {
+const calendarChange = z.extend(z.partial(typicalCalendar), {
   /** Whether the time zone may be another one than that of what is stored. */
   replacesTimeZone: z.optional(z.boolean()),
 });

@@ -1,12 +1,15 @@
 /** A process of its own for each measured import, so that its memory and its processor time are those of the import. */
-import { createReadStream } from "node:fs";
+import { createReadStream, readdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate as eventLoop } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { parse } from "csv-parse";
 import { rowsOf } from "../../../functions/population-density/import/rows/read-rows.ts";
-import { withSortedRows } from "../../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedDays } from "../../../functions/population-density/import/sort/sorted-days.ts";
 import { useDatabaseCall } from "../../../shared/aws/database-client.ts";
 import { withPatientCalls } from "../../../shared/aws/patient-calls.ts";
+import { bytesOf } from "../../../shared/import/lines.ts";
 import { Problems } from "../../../shared/import/problems.ts";
 import { importDensity } from "../../import/density/import-density.ts";
 import { startParserThreads } from "../../import/density/parser-threads.ts";
@@ -68,14 +71,23 @@ async function sorted(path: string, threads: number): Promise<number> {
   const problems = new Problems([path]);
   let rows = 0;
   async function* counted() {
-    for await (const batch of rowsOf([path], { problems, parser })) {
+    for await (const batch of rowsOf([{ format: "csv", text: () => bytesOf(path) }], { problems, parser })) {
       rows += batch.to - batch.from;
       yield batch;
     }
   }
-  await withSortedRows(counted(), { problems }, async (all) => void all.days());
+  await withSortedDays(counted(), { problems }, async () => undefined);
   await parser?.close();
   return rows;
+}
+
+/** The size of the files of an import that is under way, in a folder that nothing else uses. */
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const sizes = files.map(
+    (file) => statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size,
+  );
+  return sizes.reduce<number>((sum, size = 0) => sum + size, 0);
 }
 
 /** Parses rows with the library that comes closest. */
@@ -86,12 +98,17 @@ async function parsed(path: string): Promise<number> {
 }
 
 const run = JSON.parse(process.argv[2] ?? "") as ImportRun;
+let temporaryBytes = 0;
+setInterval(() => {
+  temporaryBytes = Math.max(temporaryBytes, bytesIn(tmpdir()));
+}, 1_000).unref();
 const started = performance.now();
 const before = process.cpuUsage();
 const count = await measured(run);
 const { user, system } = process.cpuUsage(before);
 process.send?.({
   count,
+  temporaryBytes,
   seconds: (performance.now() - started) / 1_000,
   cpuSeconds: (user + system) / 1_000_000,
   // Kilobytes on every platform.

@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import earcut, { deviation, flatten } from "earcut";
 import * as z from "zod";
 import { type Polygon, polygonOf } from "../../../functions/population-density/cover/polygon.ts";
-import type { coveredArea } from "../../../functions/population-density/distributed-import/execution-objects.ts";
 import type { CoveredArea } from "../../../functions/population-density/import/coverage.ts";
 import { ImportError } from "../../../shared/import/import-error.ts";
 import { readJsonAs } from "../json-file.ts";
@@ -58,38 +57,20 @@ export const geoJson = z.discriminatedUnion(
  * touch themselves, holes that are not inside.
  */
 export async function readArea(path: string, onRemark?: OnRemark): Promise<CoveredArea> {
-  const { file, found } = await readPolygons(path, onRemark);
-  return { file, polygons: found.map(({ polygon }) => polygon) };
-}
-
-/**
- * Reads and checks the same for a distributed import, whose functions make the polygons.
- * @throws {ImportError} like `readArea`.
- */
-export async function coveredAreaIn(path: string, onRemark?: OnRemark): Promise<z.infer<typeof coveredArea>> {
-  const { file, found } = await readPolygons(path, onRemark);
-  return { file, rings: found.map(({ ring }) => [...ring]) };
-}
-
-/**
- * The polygons of GeoJSON that was read from a file.
- * @throws {ImportError} like `readArea`.
- */
-export function polygonsOf(content: GeoJson, file: string): Polygon[] {
-  return polygonsIn(content, file).map(({ polygon }) => polygon);
+  const file = basename(path);
+  return { file, polygons: polygonsOf(await readJsonAs(geoJson, path), file, onRemark) };
 }
 
 /** Takes a sentence for the operator that refuses nothing. */
 export type OnRemark = (remark: string) => void;
 
-async function readPolygons(path: string, onRemark?: OnRemark) {
-  const file = basename(path);
-  return { file, found: polygonsIn(await readJsonAs(geoJson, path), file, onRemark) };
-}
-
 type GeoJson = z.output<typeof geoJson>;
 
-function polygonsIn(content: GeoJson, file: string, onRemark?: OnRemark) {
+/**
+ * The polygons of GeoJSON that was read from a file.
+ * @throws {ImportError} like `readArea`.
+ */
+export function polygonsOf(content: GeoJson, file: string, onRemark?: OnRemark): Polygon[] {
   const parts = partsIn(content);
   const without = parts.filter((part) => "without" in part);
   if (without.length > 0) onRemark?.(`${file}: ${leftOutText(without)}`);
@@ -100,10 +81,9 @@ function polygonsIn(content: GeoJson, file: string, onRemark?: OnRemark) {
         const place = rings.length === 1 ? at : [...at, index];
         throw new ImportError([`${file}: ${place.join(".")}: ${reason}`]);
       };
-      const polygons = rings.map((ring, index) => ({
-        ring,
-        polygon: polygonOf(ring) ?? refuse(index, "must have an area, and edges that do not meet"),
-      }));
+      const polygons = rings.map(
+        (ring, index) => polygonOf(ring) ?? refuse(index, "must have an area, and edges that do not meet"),
+      );
       return polygons.length === 1 ? polygons : withoutHoles(rings, refuse);
     });
   if (found.length === 0) throw new ImportError([`${file}: has no polygon`]);
@@ -127,12 +107,12 @@ function withoutHoles(rings: readonly (readonly Point[])[], refuse: (ring: numbe
     longitude: vertices[dimensions * corner] ?? Number.NaN,
     latitude: vertices[dimensions * corner + 1] ?? Number.NaN,
   });
-  const triangles: { ring: readonly Point[]; polygon: Polygon }[] = [];
+  const triangles: Polygon[] = [];
   for (let at = 0; at < corners.length; at += 3) {
     const ring = corners.slice(at, at + 3).map(pointAt);
     // Three corners on a line have no area to cover.
     const polygon = polygonOf(ring);
-    if (polygon !== undefined) triangles.push({ ring, polygon });
+    if (polygon !== undefined) triangles.push(polygon);
   }
   return triangles;
 }

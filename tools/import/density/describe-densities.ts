@@ -1,7 +1,7 @@
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import {
   type CountedPeople,
-  type ImportOptions,
+  type EntryOptions,
   readJournal,
 } from "../../../functions/population-density/import/store/journal-store.ts";
 import { weeksRemembered } from "../../../functions/population-density/privacy/typical-week.ts";
@@ -57,12 +57,12 @@ function sourceText({ provenance }: DataSet): string {
     .join("\n");
 }
 
-function isCount(options: ImportOptions): options is CountedPeople {
+function isCount(options: EntryOptions): options is CountedPeople {
   return options.command === "density";
 }
 
 /** What the numbers were made from. An import of the demo data or of a model of cities is not in the journal. */
-function countedText(imports: readonly ImportOptions[]): string {
+function countedText(imports: readonly EntryOptions[]): string {
   const counts = imports.filter(isCount).length;
   const grids = imports.length - counts;
   const files = (number: number) => `${count(number)} ${plural(number, "import")}`;
@@ -126,7 +126,7 @@ function confidentialityText({ thresholds }: DataSet): string {
   );
 }
 
-function shareText(imports: readonly ImportOptions[]): string {
+function shareText(imports: readonly EntryOptions[]): string {
   const shares = [...new Set(imports.filter(isCount).map(({ marketShare }) => marketShare))];
   const partial = shares.filter((share) => share < 1);
   if (shares.length === 0) return "None: nobody was counted, so no sample is extrapolated.";
@@ -178,7 +178,7 @@ function judgedText(days: readonly ToldQuality[]): string {
   ].join("\n");
 }
 
-function limitsOf(imports: readonly ImportOptions[]): string[] {
+function limitsOf(imports: readonly EntryOptions[]): string[] {
   return imports.some(isCount) ? [limitOfCounts, ...limits] : limits;
 }
 

@@ -9,11 +9,9 @@ import {
   readExclusions,
 } from "../../../functions/population-density/import/store/exclusion-store.ts";
 import {
-  type CountedPeople,
   type ImportedFile,
-  type ImportOptions,
   type JournalEntry,
-  otherFile,
+  nameless,
   readDaysOf,
   readFiles,
   readJournal,
@@ -24,24 +22,13 @@ import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { importedFile } from "../imported-file.ts";
 import { type DensityImported, importDensity } from "./import-density.ts";
-import { importFromBucket } from "./import-from-bucket.ts";
 import { curveOf } from "./population/curve.ts";
 import { importPopulation } from "./population/import-population.ts";
-
-/** Files in the bucket of the distributed import. */
-interface ReplayBucket {
-  /** `s3://bucket/`, and what stands before the keys that the files had. */
-  readonly source: string;
-  /** ARN of the deployed state machine. */
-  readonly stateMachineArn: string;
-}
 
 /** Makes imports again that the journal has. */
 export interface Replay {
   /** The folder that the files are in, at any depth. */
   readonly folder: string;
-  /** Where the files of imports from a bucket are, if they are not in the folder. */
-  readonly bucket?: ReplayBucket | undefined;
   /** The number of the first import that is made again; the first of all if absent. */
   readonly first?: number | undefined;
   /** Checks the files and stores nothing. */
@@ -64,23 +51,16 @@ export interface Replayed {
  * same bytes are published. Done twice, or again after an interruption, it ends with the same.
  * @throws {ImportError} before anything is stored, naming the files that are missing or differ.
  */
-export async function replayImports({
-  folder,
-  bucket,
-  first = 1,
-  isDryRun,
-  onImport,
-}: Replay): Promise<Replayed> {
+export async function replayImports({ folder, first = 1, isDryRun, onImport }: Replay): Promise<Replayed> {
   const entries = (await readJournal()).filter(({ number }) => number >= first);
   const ended = entries.filter(({ endedAt }) => endedAt !== undefined);
-  const found = await findFiles(folder, ended, bucket);
+  const found = await findFiles(folder, ended);
   const total = { items: 0, changed: 0 };
   const exclusions = (await readExclusions()).filter(({ number }) => number >= first);
   const inOrder = [...ended, ...exclusions].sort((one, other) => one.number - other.number);
   for (const made of isDryRun === true ? [] : inOrder) {
     if ("options" in made) onImport?.(made);
-    const { items, changed } =
-      "options" in made ? await importAgain(made, found, bucket) : await excludeAgain(made);
+    const { items, changed } = "options" in made ? await importAgain(made, found) : await excludeAgain(made);
     total.items += items;
     total.changed += changed;
   }
@@ -96,17 +76,11 @@ async function excludeAgain({ number, date, at }: Exclusion): Promise<ExclusionR
 async function importAgain(
   { number, options }: JournalEntry,
   found: FoundFiles,
-  bucket: ReplayBucket | undefined,
 ): Promise<Pick<DensityImported, "changed" | "items">> {
   if (options.command === "density") {
-    const { prefix, command: _, ...made } = options;
-    const again = { ...made, coverage: options.coverage && found.pathOf(options.coverage) };
-    if (bucket !== undefined && prefix !== undefined) {
-      const { source, stateMachineArn } = bucket;
-      return await importFromBucket({ ...again, replay: number, stateMachineArn, source: source + prefix });
-    }
     const files = (await readFiles(number)).map(found.pathOf);
-    return await importDensity({ ...again, files, replay: number });
+    const coverage = options.coverage && found.pathOf(options.coverage);
+    return await importDensity({ ...options, coverage, files, replay: number });
   }
   const curveName = typeof options.curve === "string" ? options.curve : found.pathOf(options.curve);
   const [file = ""] = (await readFiles(number)).map(found.pathOf);
@@ -123,12 +97,8 @@ async function importAgain(
     provenance: options.provenance,
     publishing: { threshold, precisions },
     isDryRun: false,
-    partsBefore: await readDaysOf(number),
+    asMade: await readDaysOf(number),
   });
-}
-
-function isFromBucket(options: ImportOptions): options is CountedPeople & { readonly prefix: string } {
-  return options.command === "density" && options.prefix !== undefined;
 }
 
 /** Files as they were imported. */
@@ -140,22 +110,16 @@ interface FoundFiles {
  * Finds the files of imports by their names, at any depth of a folder, and compares their hashes.
  * @throws {ImportError} naming those that are missing or differ.
  */
-async function findFiles(
-  folder: string,
-  entries: readonly JournalEntry[],
-  bucket: ReplayBucket | undefined,
-): Promise<FoundFiles> {
+async function findFiles(folder: string, entries: readonly JournalEntry[]): Promise<FoundFiles> {
   const paths = await pathsByName(folder);
   const hashes = new Map<string, string>();
   const found = new Map<string, string>();
   const problems: string[] = [];
   for (const entry of entries) {
-    // The execution compares those in the bucket, before it stores anything.
-    const isElsewhere = bucket !== undefined && isFromBucket(entry.options);
-    const rows = isElsewhere ? [] : await readFiles(entry.number);
-    for (const file of [...rows, ...filesIn(entry)]) {
+    for (const file of [...(await readFiles(entry.number)), ...filesIn(entry)]) {
       if (found.has(keyOf(file))) continue;
-      const candidates = paths.get(nameOf(file)) ?? [];
+      const candidates =
+        file.name === nameless ? [...paths.values()].flat() : (paths.get(nameOf(file)) ?? []);
       const path = await firstWith(file, candidates, hashes);
       if (path !== undefined) found.set(keyOf(file), path);
       else problems.push(otherFile(entry.number, file, candidates.length > 0));
@@ -204,9 +168,19 @@ async function firstWith(
   return undefined;
 }
 
-/** A file in a bucket is named below what all keys begin with. */
+/** Imports of 0.2.0 from a bucket have named files below what all keys began with. */
 function nameOf({ name }: ImportedFile): string {
   return basename(name);
+}
+
+/** Why an import cannot be made again. @param isThere whether another file of its name is there. */
+function otherFile(number: number, { name, bytes, sha256 }: ImportedFile, isThere: boolean): string {
+  if (name === nameless) {
+    return `no file has the ${bytes} bytes with the SHA-256 ${sha256}, which import ${number} has read from a pipe`;
+  }
+  return isThere
+    ? `${name}: differs from the file that import ${number} has read`
+    : `${name}: is not there, and import ${number} has read it`;
 }
 
 function keyOf(file: ImportedFile): string {

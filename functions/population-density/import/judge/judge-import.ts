@@ -2,8 +2,9 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import { firstProblems } from "../../../../shared/import/problems.ts";
 import type { Finding, FindingCode } from "../../tiles/findings.ts";
 import { type TypicalCalendar, TypicalWeek } from "../../tiles/typical-calendar.ts";
+import type { DatedFinding, JudgedDay } from "../days.ts";
 import { withOtherHours } from "./figures.ts";
-import { figuresOfHours, type HourFigures } from "./hour-figures.ts";
+import { figuresOfHours } from "./hour-figures.ts";
 import { type FoundFinding, judgeDay } from "./judgement.ts";
 import type { PartFigures } from "./part-figures.ts";
 import type { RowFigures } from "./row-sums.ts";
@@ -11,7 +12,7 @@ import type { JudgementThresholds } from "./thresholds.ts";
 import { datesCompared } from "./usual.ts";
 
 /** An observed day that an import is about to publish. */
-export interface DayToJudge {
+interface SummedDay {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string;
   readonly parts: readonly PartFigures[];
@@ -30,24 +31,7 @@ export interface JudgementRules {
   readonly readFigures: (date: string) => Promise<readonly PartFigures[]>;
   readonly now: number;
   /** What was found of the days of an import that is made again: they are not judged again. */
-  readonly foundBefore?: ReadonlyMap<string, Pick<JudgedDayOfImport, "findings">> | undefined;
-}
-
-/** A day that an import may publish. */
-export interface JudgedDayOfImport {
-  readonly date: string;
-  /** Everything that was found; not all of it may be kept. */
-  readonly found: readonly DatedFinding[];
-  /** What may be kept and told. */
-  readonly findings: readonly Finding[];
-  readonly figures: readonly HourFigures[];
-  /** As they are published afterwards: hours that the import does not name are as before. */
-  readonly parts: readonly PartFigures[];
-}
-
-/** A finding as an import prints it. */
-export interface DatedFinding extends Omit<Finding, "hours"> {
-  readonly date: string;
+  readonly foundBefore?: ReadonlyMap<string, Pick<JudgedDay, "findings">> | undefined;
 }
 
 /**
@@ -55,10 +39,7 @@ export interface DatedFinding extends Omit<Finding, "hours"> {
  * @param days in ascending order.
  * @throws {ImportError} naming the critical findings that are not accepted.
  */
-export async function judgeDays(
-  days: readonly DayToJudge[],
-  rules: JudgementRules,
-): Promise<JudgedDayOfImport[]> {
+export async function judgeDays(days: readonly SummedDay[], rules: JudgementRules): Promise<JudgedDay[]> {
   const judged = await judgementsOf(days, rules);
   const refusals = judged
     .flatMap(({ found }) => found)
@@ -76,10 +57,7 @@ export function findingText({ date, code, text }: DatedFinding): string {
   return `${date} ${code}: ${text}`;
 }
 
-async function judgementsOf(
-  days: readonly DayToJudge[],
-  rules: JudgementRules,
-): Promise<JudgedDayOfImport[]> {
+async function judgementsOf(days: readonly SummedDay[], rules: JudgementRules): Promise<JudgedDay[]> {
   const week = new TypicalWeek(rules.calendar);
   const published = new Map<string, readonly PartFigures[]>();
   const publishedOn = async (date: string) => {
@@ -87,7 +65,7 @@ async function judgementsOf(
     published.set(date, known);
     return known;
   };
-  const judged: JudgedDayOfImport[] = [];
+  const judged: JudgedDay[] = [];
   for (const { date, parts, rows } of days) {
     const before = await publishedOn(date);
     const partBefore = (part: string) => before.find((each) => each.part === part)?.figures;

@@ -23,7 +23,7 @@ import {
 } from "./usual.ts";
 
 /** A day that an import is about to publish. */
-export interface JudgedDay {
+export interface DayToJudge {
   /** `YYYY-MM-DD`, UTC. */
   readonly date: string;
   /** Figures of its parts; all are counted in the same hours. */
@@ -67,7 +67,7 @@ const allHours = Array.from({ length: hoursPerDay }, (_, hour) => hour);
  * What is unusual about a day, in the order of codes: of each code one finding, or two where one of them may be told and
  * the other not.
  */
-export function judgeDay(day: JudgedDay, yardstick: Yardstick): FoundFinding[] {
+export function judgeDay(day: DayToJudge, yardstick: Yardstick): FoundFinding[] {
   const usual = new UsualHours(day.date, day.figures, yardstick.earlier, yardstick.week);
   const hours = allHours.map((hour) =>
     isCounted(day, hour) ? usual.compared(hour, yardstick.thresholds.tile) : undefined,
@@ -104,7 +104,7 @@ function shiftOfDay(
   return `; ${shiftText(shift, timeZone === "UTC" ? undefined : localHour)}`;
 }
 
-function isCounted({ figures }: JudgedDay, hour: number): boolean {
+function isCounted({ figures }: DayToJudge, hour: number): boolean {
   return figures.some((each) => hasHour(each, hour));
 }
 
@@ -132,7 +132,7 @@ function together(
 }
 
 /** Hours that the files do not name, although they are over and earlier weeks have them, or hours around them are there. */
-function missingHours(day: JudgedDay, usual: UsualHours, { now }: Yardstick): HourFinding[] {
+function missingHours(day: DayToJudge, usual: UsualHours, { now }: Yardstick): HourFinding[] {
   const isThere = (hour: number) => isCounted(day, hour) || ((day.hoursBefore >> hour) & 1) === 1;
   const there = allHours.filter(isThere);
   const [first = hoursPerDay, last = 0] = [there.at(0), there.at(-1)];
@@ -156,7 +156,7 @@ const leastHours = 3;
  * Hours with too few rows, and hours in which all are equal. They refuse an import only where weeks before it are
  * published: anyone who tries the service may import any numbers.
  */
-function judgedRows(day: JudgedDay, usual: UsualHours, thresholds: JudgementThresholds): HourFinding[] {
+function judgedRows(day: DayToJudge, usual: UsualHours, thresholds: JudgementThresholds): HourFinding[] {
   const { rows, withPeople, least, most, numbers, leastNumber } = day.rows;
   const hours = allHours.filter((hour) => isCounted(day, hour));
   const middle = median(hours.map((hour) => rows[hour] as number));

@@ -1,4 +1,4 @@
-import type { CountedTile } from "../../privacy/counted.ts";
+import type { CountedDay } from "../../privacy/counted.ts";
 import type { Division } from "../../privacy/parts.ts";
 import type { TilePart } from "../../privacy/tile-pyramid.ts";
 import { type FigureRules, type Figures, FiguresOfPart, sumsOfCells, type TileSums } from "./figures.ts";
@@ -13,14 +13,6 @@ export interface DaySums {
   readonly tiles: ReadonlyMap<string, TileSums>;
 }
 
-/** A day whose figures are made. */
-export interface SummedDay {
-  /** In ascending order of geohash. */
-  readonly coverage: Iterable<readonly [string, Uint8Array]>;
-  readonly tiles: Iterable<CountedTile> | AsyncIterable<CountedTile>;
-  readonly sums: DaySums;
-}
-
 /** The figures of a part of a day. */
 export interface PartFigures {
   readonly part: string;
@@ -32,7 +24,7 @@ export interface PartFigures {
  * which some cells stay as they are published.
  */
 export async function figuresOfParts(
-  { coverage, tiles, sums }: SummedDay,
+  { coverage, tiles, sums }: Pick<CountedDay, "coverage" | "tiles"> & { readonly sums: DaySums },
   { partsIn }: Pick<Division, "partsIn">,
   rules: FigureRules,
 ): Promise<PartFigures[]> {

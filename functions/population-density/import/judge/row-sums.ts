@@ -37,7 +37,7 @@ export function noRows(): RowFigures {
 }
 
 /** Adds the rows of other cells of the same day. */
-export function addRowFigures(to: RowFigures, from: RowFigures): void {
+function addRowFigures(to: RowFigures, from: RowFigures): void {
   for (let hour = 0; hour < hoursPerDay; hour++) {
     for (const name of ["rows", "withPeople", "numbers"] as const) {
       to[name][hour] = (to[name][hour] as number) + (from[name][hour] as number);

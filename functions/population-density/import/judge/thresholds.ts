@@ -7,7 +7,7 @@ const positive = z.number().check(z.positive());
  * The limits from which a judgement warns and refuses. `npm run test:long` judges generated weeks by the defaults, with
  * faults and without.
  */
-export const judgementThresholds = z.strictObject({
+const judgementThresholds = z.strictObject({
   /** How far the people of an hour may be from the usual ones, as a share of them. */
   people: z.strictObject({ warning: share, critical: share }),
   /** How far the share of suppressed cells may be from the usual one. */

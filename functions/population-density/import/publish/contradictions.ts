@@ -9,7 +9,7 @@ import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { spansOf } from "../../tiles/span.ts";
 import { tileName } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
-import type { FoundDay } from "./day-parts.ts";
+import type { CheckedDay } from "../days.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
 import { StoredSpans } from "./stored-spans.ts";
 import { storedParts } from "./tile-items.ts";
@@ -21,7 +21,7 @@ import { storedParts } from "./tile-items.ts";
 export async function refuseContradictions(
   day: CountedDay,
   storage: DayStorage,
-  found: Pick<FoundDay, "division" | "parts">,
+  found: Pick<CheckedDay, "division" | "parts">,
 ): Promise<void> {
   if (found.division.kept.size === 0) return;
   const { threshold, marketShare = 1, precisions } = storage;
@@ -60,7 +60,7 @@ async function publishedHours(
   tile: CountedTile,
   day: CountedDay,
   storage: DayStorage,
-  found: Pick<FoundDay, "parts">,
+  found: Pick<CheckedDay, "parts">,
 ): Promise<readonly (TileHour | undefined)[]> {
   const spans = new StoredSpans(tileName(day.precision, tile.geohash));
   const published: (TileHour | undefined)[] = [];

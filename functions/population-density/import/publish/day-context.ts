@@ -1,11 +1,8 @@
-import { hashed } from "../../../../shared/hash.ts";
-import type { Box } from "../../cover/box.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
-import type { ImportedDay, PrecisionError } from "../../tiles/forecast-error.ts";
 import { TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
+import type { CheckedDay } from "../days.ts";
 import type { ListedPart } from "../store/tables.ts";
-import type { FoundDay } from "./day-parts.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
 
 /** What all tiles of a day have in common. */
@@ -33,7 +30,7 @@ export interface DayContext {
 export function contextOf(
   day: Pick<CountedDay, "date">,
   { kind, calendar = utcCalendar }: DayStorage,
-  { parts, areas }: Pick<FoundDay, "parts" | "areas">,
+  { parts, areas }: Pick<CheckedDay, "parts" | "areas">,
   listed: readonly ListedPart[],
   excluded: ReadonlySet<string>,
 ): DayContext {
@@ -52,15 +49,4 @@ export function contextOf(
     cellsOf: (part, precision, geohash) => areas.in(part, partOf(part).threshold, precision, geohash),
     boundPeopleOf: (part) => partOf(part).threshold / partOf(part).marketShare,
   };
-}
-
-/** What a data set keeps of a stored day. @param published the ids of the parts that were published. */
-export function comparisonOf(
-  day: string,
-  published: readonly string[],
-  { changed, errors }: { readonly changed: number; readonly errors: PrecisionError[] },
-  box?: Box,
-): ImportedDay {
-  const area = hashed([...published].sort().join());
-  return { day, area, errors, isChanged: changed > 0, ...(box === undefined ? {} : { box }) };
 }

@@ -1,13 +1,13 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
+import type { CountedDay } from "../../privacy/counted.ts";
 import { PartAreas } from "../../privacy/part-areas.ts";
-import { type Division, overlap, type Part } from "../../privacy/parts.ts";
-import type { Coverages } from "../store/coverage-store.ts";
+import { overlap, type Part } from "../../privacy/parts.ts";
+import type { CheckedDay } from "../days.ts";
+import type { PartCoverages } from "../store/coverage-store.ts";
+import type { DayOfImport } from "../store/journal-store.ts";
 import type { DayParts, ListedPart } from "../store/tables.ts";
-import type { CoveredDay, DayStorage } from "./day-storage.ts";
+import type { DayStorage } from "./day-storage.ts";
 import { Divisions } from "./divisions.ts";
-
-/** The parts that days had before an import, by their dates. */
-export type PartsBefore = ReadonlyMap<string, { readonly parts: readonly ListedPart[] }>;
 
 /**
  * The parts that a day had before an import that is made again.
@@ -16,24 +16,12 @@ export type PartsBefore = ReadonlyMap<string, { readonly parts: readonly ListedP
  */
 export function partsOfDay(
   date: string,
-  partsBefore: PartsBefore | undefined,
+  asMade: ReadonlyMap<string, DayOfImport> | undefined,
 ): readonly ListedPart[] | undefined {
-  if (partsBefore === undefined) return undefined;
-  const day = partsBefore.get(date);
+  if (asMade === undefined) return undefined;
+  const day = asMade.get(date);
   if (day === undefined) throw new ImportError([`${date}: is not a day of the import as it was made`]);
   return day.parts;
-}
-
-/** What is known of a day before it is stored. */
-export interface FoundDay {
-  readonly stored: DayParts | undefined;
-  /** Those parts of the day that count. */
-  readonly parts: readonly ListedPart[];
-  /** The same with their cells. */
-  readonly known: readonly Part[];
-  readonly division: Division;
-  readonly coverages: Coverages;
-  readonly areas: PartAreas;
 }
 
 /**
@@ -43,9 +31,9 @@ export interface FoundDay {
  */
 export async function divisionGiven(
   stored: DayParts | undefined,
-  day: CoveredDay,
+  day: CountedDay,
   storage: DayStorage,
-): Promise<FoundDay> {
+): Promise<CheckedDay> {
   const parts =
     storage.partsBefore ?? (stored === undefined || storage.isRecounted === true ? [] : stored.parts);
   const divisions = storage.divisions ?? new Divisions();
@@ -59,15 +47,15 @@ export async function divisionGiven(
   const alike = known.filter(({ precision }) => precision === day.precision);
   const division = divisions.of(day, alike);
   if (storage.partsBefore !== undefined) await refuseNewPart(day, division.created, storage, coverages);
-  return { stored, parts, known, division, coverages, areas: new PartAreas(known) };
+  return { stored, parts, division, coverages, areas: new PartAreas(known) };
 }
 
 /** An import that is made again covers what it covered: its parts are known. */
 async function refuseNewPart(
-  { date, precision }: CoveredDay,
+  { date, precision }: CountedDay,
   created: Part | undefined,
   { threshold, marketShare = 1 }: DayStorage,
-  coverages: Coverages,
+  coverages: PartCoverages,
 ): Promise<void> {
   if (created === undefined) return;
   const { id } = created;
@@ -78,7 +66,7 @@ async function refuseNewPart(
   ]);
 }
 
-function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: ListedPart): never {
+function refuseOtherRules(day: CountedDay, { threshold }: DayStorage, part: ListedPart): never {
   const before =
     part.precision === day.precision
       ? `with DENSITY_K ${part.threshold}, not ${threshold}`
@@ -91,9 +79,9 @@ function refuseOtherRules(day: CoveredDay, { threshold }: DayStorage, part: List
 
 /** The parts of a day from now on, once an import publishes it. */
 export function listedParts(
-  { precision }: Pick<CoveredDay, "precision">,
+  { precision }: Pick<CountedDay, "precision">,
   { threshold, marketShare = 1 }: DayStorage,
-  { parts, division: { renewed, created } }: Pick<FoundDay, "division" | "parts">,
+  { parts, division: { renewed, created } }: Pick<CheckedDay, "division" | "parts">,
 ): readonly ListedPart[] {
   const ids = new Set(renewed.map(({ id }) => id));
   // Hours that are not counted now stay as they were scaled up.

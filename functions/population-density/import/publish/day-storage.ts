@@ -38,9 +38,6 @@ export interface DayStorage extends Anonymity {
   readonly judged?: JudgedNumbers | undefined;
 }
 
-/** A day without its counts. */
-export type CoveredDay = Omit<CountedDay, "tiles">;
-
 /** The day whose parts an import publishes. */
 export function dayKey({ date }: Pick<CountedDay, "date">, { kind }: Pick<DayStorage, "kind">): string {
   return kind === "observed" ? observedDay(date) : typicalDay(weekdayOf(date));

@@ -1,17 +1,13 @@
 import type { CountedDay } from "../../privacy/counted.ts";
 import { type Coverage, type Division, divide, type Part } from "../../privacy/parts.ts";
-import { type Coverages, PartCoverages } from "../store/coverage-store.ts";
+import { PartCoverages } from "../store/coverage-store.ts";
 
 /** How the days of an import are divided: days with the same parts alike, and once. */
 export class Divisions {
-  readonly coverages: Coverages;
+  readonly coverages = new PartCoverages();
   #coverage: Coverage | undefined;
   /** Divisions of that coverage by the ids of the parts. */
   readonly #divided = new Map<string, Division>();
-
-  constructor(coverages: Coverages = new PartCoverages()) {
-    this.coverages = coverages;
-  }
 
   /** As `divide`. @param parts of the same precision. */
   of({ coverage, precision }: Pick<CountedDay, "coverage" | "precision">, parts: readonly Part[]): Division {

@@ -17,7 +17,6 @@ import { cellsPerTile, noDataCode, type TileHour } from "../../tiles/tile-hour.t
 import { type TypicalCalendar, TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
 import { PartCoverages } from "../store/coverage-store.ts";
 import {
-  type DayLease,
   HeldDay,
   leaseMilliseconds,
   pauseMilliseconds,
@@ -83,9 +82,9 @@ function oldestOf(now: Date): string {
  * @param before of a decision that is made again, the number of the next one.
  */
 export async function rebuildTypicalDays(date: string, now: Date, before?: number): Promise<ExclusionResult> {
-  const lease = { writer: randomUUID(), milliseconds: leaseMilliseconds };
+  const writer = randomUUID();
   const key = observedDay(date);
-  const parts = await beginRebuild(date, lease);
+  const parts = await beginRebuild(date, writer);
   try {
     const excluded = await excludedDays(before);
     const dataSet = await currentDataSet();
@@ -94,7 +93,7 @@ export async function rebuildTypicalDays(date: string, now: Date, before?: numbe
       dataSet?.calendar ?? utcCalendar,
       excluded,
       await observedDates(now),
-      new HeldDay(key, date, undefined, lease),
+      new HeldDay(key, date, undefined, writer),
     );
     const total = { items: 0, changed: 0 };
     for (const name of await tilesOf(parts, dataSet?.precisions ?? [])) {
@@ -106,22 +105,19 @@ export async function rebuildTypicalDays(date: string, now: Date, before?: numbe
     if (excluded.has(date)) await changeDataSet((before) => before && withoutComparisons(before, date));
     return total;
   } finally {
-    await releaseDay(key, lease.writer);
+    await releaseDay(key, writer);
   }
 }
 
 /** Waits until no import stores any day: those that begin later know what is excluded. */
-async function beginRebuild(
-  date: string,
-  { writer, milliseconds }: DayLease,
-): Promise<readonly ListedPart[]> {
+async function beginRebuild(date: string, writer: string): Promise<readonly ListedPart[]> {
   const key = observedDay(date);
   const deadline = Date.now() + waitingMilliseconds;
   for (; Date.now() < deadline; await wait(pauseMilliseconds)) {
     const stored = await settledParts(key, date, deadline);
     if (await isAnyDayStored()) continue;
     // False when an import has taken the day since.
-    if (await takeDay(key, writer, Date.now() + milliseconds, stored)) return stored?.parts ?? [];
+    if (await takeDay(key, writer, Date.now() + leaseMilliseconds, stored)) return stored?.parts ?? [];
   }
   throw new ImportError([`${date}: imports are storing days: repeat this when they have ended`]);
 }

@@ -1,31 +1,26 @@
 import { randomUUID } from "node:crypto";
+import { hashed } from "../../../../shared/hash.ts";
 import { anonymousTiles } from "../../privacy/anonymous-tiles.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import { checkPublishing, recordPublishing } from "../../tiles/data-set-store.ts";
-import type { ImportedDay } from "../../tiles/forecast-error.ts";
-import {
-  type DayLease,
-  HeldDay,
-  leaseMilliseconds,
-  settledParts,
-  waitingMilliseconds,
-} from "../store/day-lease.ts";
+import type { CheckedDay, StoredDay } from "../days.ts";
+import { HeldDay, leaseMilliseconds, settledParts, waitingMilliseconds } from "../store/day-lease.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
-import { readDayParts, releaseDay } from "../store/part-store.ts";
+import { recordDay } from "../store/journal-store.ts";
+import { readDayParts, releaseDay, takeDay } from "../store/part-store.ts";
 import type { DayParts } from "../store/tables.ts";
-import { beginDay } from "./begin-day.ts";
 import { refuseContradictions } from "./contradictions.ts";
-import { comparisonOf, contextOf } from "./day-context.ts";
-import { divisionGiven, type FoundDay, listedParts } from "./day-parts.ts";
+import { contextOf } from "./day-context.ts";
+import { divisionGiven, listedParts } from "./day-parts.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
-import { type DayStored, storeTiles } from "./store-tiles.ts";
+import { storeTiles } from "./store-tiles.ts";
 
 /**
  * Whether a day may be stored, given what is published of it, and by these rules.
  * @returns how it is divided as long as its parts are these.
  * @throws {ImportError} that says why not, and what can be done.
  */
-export async function checkDay(day: CountedDay, storage: DayStorage): Promise<FoundDay> {
+export async function checkDay(day: CountedDay, storage: DayStorage): Promise<CheckedDay> {
   if (storage.partsBefore === undefined) await checkPublishing(storage);
   return await checkedDivision(await readDayParts(dayKey(day, storage)), day, storage);
 }
@@ -34,14 +29,11 @@ async function checkedDivision(
   stored: DayParts | undefined,
   day: CountedDay,
   storage: DayStorage,
-): Promise<FoundDay> {
+): Promise<CheckedDay> {
   const found = await divisionGiven(stored, day, storage);
   await refuseContradictions(day, storage, found);
   return found;
 }
-
-/** What an import has stored of a day. */
-export type StoredDay = Omit<DayStored, "errors"> & { readonly compared: ImportedDay };
 
 /**
  * Records K and stores a day by itself: see `storeCheckedDay`.
@@ -65,24 +57,25 @@ export async function storeDay(day: CountedDay, storage: DayStorage): Promise<St
 export async function storeCheckedDay(
   day: CountedDay,
   storage: DayStorage,
-  checked: FoundDay,
+  checked: CheckedDay,
 ): Promise<StoredDay> {
-  const lease = { writer: randomUUID(), milliseconds: leaseMilliseconds };
-  const found = await takeSettled(day, storage, checked, lease);
+  const writer = randomUUID();
+  const found = await takeSettled(day, storage, checked, writer);
   const key = dayKey(day, storage);
   const listed = listedParts(day, storage, found);
   try {
     const tiles = anonymousTiles(day, storage, found.division.partsIn);
     // An exclusion waits until no import has any day.
     const excluded = await excludedDays(storage.replay);
-    const held = new HeldDay(key, day.date, storage.partsBefore === undefined ? listed : undefined, lease);
+    const held = new HeldDay(key, day.date, storage.partsBefore === undefined ? listed : undefined, writer);
     const context = contextOf(day, storage, found, listed, excluded);
-    const { errors, ...stored } = await storeTiles(tiles, context, held);
+    const { items, changed, errors } = await storeTiles(tiles, context, held);
     const { renewed, created } = found.division;
     const published = [...renewed, ...(created === undefined ? [] : [created])].map(({ id }) => id);
-    return { ...stored, compared: comparisonOf(day.date, published, { ...stored, errors }) };
+    const area = hashed(published.sort().join());
+    return { items, changed, compared: { day: day.date, area, errors, isChanged: changed > 0 } };
   } finally {
-    await releaseDay(key, lease.writer);
+    await releaseDay(key, writer);
   }
 }
 
@@ -90,9 +83,9 @@ export async function storeCheckedDay(
 async function takeSettled(
   day: CountedDay,
   storage: DayStorage,
-  checked: FoundDay,
-  lease: DayLease,
-): Promise<FoundDay> {
+  checked: CheckedDay,
+  writer: string,
+): Promise<CheckedDay> {
   const key = dayKey(day, storage);
   const deadline = Date.now() + waitingMilliseconds;
   let found = checked;
@@ -101,8 +94,12 @@ async function takeSettled(
     // Another import that had the day during the check has changed its tiles since, and not its revision.
     const isAsChecked = stored?.revision === found.stored?.revision && found.stored?.writer === undefined;
     if (!isAsChecked) found = await checkedDivision(stored, day, storage);
+    // K, exclusions and the entry in the journal were written before.
+    const { importNumber, judged } = storage;
+    if (importNumber !== undefined) await recordDay(importNumber, day.date, found.parts, judged);
     const { created } = found.division;
-    const beginning = { key, date: day.date, parts: found.parts, revision: stored?.revision, created };
-    if (await beginDay(beginning, storage, found.coverages, lease)) return found;
+    if (created !== undefined) await found.coverages.write(created);
+    // False when the day has changed since it was read: nothing of it is this import's.
+    if (await takeDay(key, writer, Date.now() + leaseMilliseconds, stored)) return found;
   }
 }

@@ -12,8 +12,8 @@ import { StoredSpans, whileSpansChange } from "./stored-spans.ts";
 import { averagedItems, coveringItem, covers, mergedItems, type SpanItems } from "./tile-items.ts";
 import { averagedSpan, forecastErrorsOf, ObservedHours, typicalSpansOf } from "./typical-spans.ts";
 
-/** The result of storing a day. */
-export interface DayStored {
+/** The result of storing the tiles of a day. */
+export interface TilesStored {
   /** Items of the table that depend on the day. */
   readonly items: number;
   /** Items that were written, because they were absent or different. */
@@ -43,7 +43,7 @@ export async function storeTiles(
   tiles: AsyncGenerator<AnonymousTile>,
   context: DayContext,
   held: HeldDay,
-): Promise<DayStored> {
+): Promise<TilesStored> {
   let [items, changed] = [0, 0];
   const errors = new ForecastErrors();
   const storeInTurn = async () => {
@@ -76,7 +76,7 @@ async function storeTile(
   tile: AnonymousTile,
   context: DayContext,
   held: HeldDay,
-): Promise<DayStored> {
+): Promise<TilesStored> {
   const { date, kind, key, week } = context;
   const spans = new StoredSpans(name);
   const ofTile = { ...context, cellsOf: onceEach(context.cellsOf) };

@@ -11,10 +11,7 @@ const rowKeyMask = 2 ** rowKeyBits - 1;
 const lowLines = 2 ** 32;
 const [peopleAt, minAt, maxAt] = [1, 2, 3];
 
-/**
- * What is kept of rows, in memory, on disk and in the bucket of a distributed import: the row key, the line, and people
- * with their range.
- */
+/** What is kept of rows, in memory and on disk: the row key, the line, and people with their range. */
 export class Entries {
   readonly count: number;
   readonly #numbers: Float64Array;

@@ -1,11 +1,11 @@
-import { extname } from "node:path";
 import { inspect, wholeLinesOf, withoutByteOrderMark } from "../../../../shared/import/lines.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
-import { isFileError, unreadable } from "../../../../shared/import/unreadable.ts";
+import { unreadableFor } from "../../../../shared/import/unreadable.ts";
 import { type Header, headerIn } from "./csv-lines.ts";
 import { Entries } from "./entries.ts";
 import { LineParser, type LinesToParse, type ParsedLines } from "./parse-lines.ts";
 import type { RowBatch } from "./row-batch.ts";
+import type { RowFormat } from "./row-format.ts";
 
 /** Parses lines, here or in other threads. */
 export interface Parser {
@@ -19,32 +19,38 @@ export interface RowsOptions {
   readonly problems: Problems;
   /** In this thread if absent. */
   readonly parser?: Parser | undefined;
-  /** Called with further bytes of a file, in order; their memory is used again. @param file its index among the paths. */
-  readonly onBytes?: ((bytes: Uint8Array, file: number) => void) | undefined;
 }
 
-const headers: Readonly<Record<string, boolean>> = { ".csv": true, ".ndjson": false, ".jsonl": false };
+/** A text with rows. */
+export interface RowText {
+  /** Undefined if nothing says it. */
+  readonly format: RowFormat | undefined;
+  /** Reads it, once; the memory of its pieces may be used again. */
+  readonly text: () => AsyncIterable<Uint8Array>;
+}
 
 /**
- * The rows of files of any size, one file after the other, in the order of their lines. A `.csv` begins with the names
- * of its columns, in any order: `geohash,startTime,people` and perhaps `minPeople,maxPeople`; an `.ndjson` or `.jsonl`
- * has an object with these members in each line. Blank lines are skipped. A row that is refused is a problem and left
- * out. Do not retain batches: their memory is reused.
+ * The rows of texts of any size, one text after the other, in the order of their lines. CSV begins with the names of its
+ * columns, in any order: `geohash,startTime,people` and perhaps `minPeople,maxPeople`; NDJSON has an object with these
+ * members in each line. Blank lines are skipped. A row that is refused is a problem and left out. Do not retain batches:
+ * their memory is reused.
  * @throws {ImportError} after the last row, or when the maximum of problems is reached. Rows are not known to be valid
  * before the last one was read.
  */
-export async function* rowsOf(paths: readonly string[], options: RowsOptions): AsyncGenerator<RowBatch> {
+export async function* rowsOf(texts: readonly RowText[], options: RowsOptions): AsyncGenerator<RowBatch> {
   const { problems } = options;
   const reader = new RowReader(options);
-  for (const [file, path] of paths.entries()) {
-    const hasHeader = headers[extname(path)];
-    if (hasHeader === undefined) {
-      problems.add(file, `must end in ${Object.keys(headers).join(", ")}`);
+  for (const [file, text] of texts.entries()) {
+    if (text.format === undefined) {
+      problems.add(
+        file,
+        "must end in .csv, .ndjson or .jsonl, or in one of these and .gz; or --format says what it is",
+      );
       continue;
     }
     const problemsBefore = problems.count;
     let isEmpty = true;
-    for await (const batch of reader.batchesOf(path, file, hasHeader)) {
+    for await (const batch of reader.batchesOf(text, file)) {
       isEmpty = false;
       yield batch;
     }
@@ -71,10 +77,10 @@ class RowReader {
     this.#parser = options.parser ?? { atOnce: 1, parse: (lines) => parser.parse(lines) };
   }
 
-  async *batchesOf(path: string, file: number, hasHeader: boolean): AsyncGenerator<RowBatch> {
+  async *batchesOf(text: RowText, file: number): AsyncGenerator<RowBatch> {
     const { problems } = this.#options;
-    let firstLine = hasHeader ? 2 : 1;
-    for await (const parsed of this.#parsedOf(path, file, hasHeader)) {
+    let firstLine = text.format === "csv" ? 2 : 1;
+    for await (const parsed of this.#parsedOf(text, file)) {
       yield* batchesIn(parsed, file, firstLine, problems);
       firstLine += parsed.lines;
       if (parsed.unreadable !== undefined) return problems.add(file, parsed.unreadable, firstLine);
@@ -82,17 +88,16 @@ class RowReader {
   }
 
   /** What the lines of a file say, in their order, although several chunks of them are parsed at a time. */
-  async *#parsedOf(path: string, file: number, hasHeader: boolean): AsyncGenerator<ParsedLines> {
+  async *#parsedOf(rows: RowText, file: number): AsyncGenerator<ParsedLines> {
     const underWay: UnderWay = [];
     let header: Header | undefined;
     let isFirst = true;
-    const onBytes = (bytes: Uint8Array) => this.#options.onBytes?.(bytes, file);
     try {
-      for await (const chunk of wholeLinesOf(path, onBytes, this.#chunks)) {
+      for await (const chunk of wholeLinesOf(rows.text(), this.#chunks)) {
         let bytes = chunk;
         if (isFirst) {
           bytes = withoutByteOrderMark(bytes);
-          const rest = hasHeader ? this.#headerOf(bytes, file) : { header: undefined, bytes };
+          const rest = rows.format === "csv" ? this.#headerOf(bytes, file) : { header: undefined, bytes };
           if (rest === undefined) return;
           ({ header, bytes } = rest);
           isFirst = false;
@@ -107,9 +112,10 @@ class RowReader {
           yield* this.#takeOldest(underWay);
       }
     } catch (error) {
-      if (!isFileError(error)) throw error;
+      const reason = unreadableFor(error);
+      if (reason === undefined) throw error;
       while (underWay.length > 0) yield* this.#takeOldest(underWay);
-      this.#options.problems.add(file, unreadable(error.code));
+      this.#options.problems.add(file, reason);
     } finally {
       await Promise.allSettled(underWay.map(({ parsed }) => parsed));
     }

@@ -105,7 +105,7 @@ export class RowCheck {
 }
 
 /** Why a geohash of another length than the first one is refused. */
-export function otherPrecision(first: number): string {
+function otherPrecision(first: number): string {
   return `must have ${first} characters like the ones before`;
 }
 

@@ -1,12 +1,12 @@
 import { dayMilliseconds, dayOf, hourMilliseconds } from "../../../../shared/calendar.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
-import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
-import type { DaySums } from "../judge/part-figures.ts";
+import type { CountedTile } from "../../privacy/counted.ts";
+import type { SortedDay } from "../days.ts";
 import { SumsOfDays } from "../judge/sums-of-days.ts";
 import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
 import { cellIn, hourIn, rowKeysPerPartition } from "../rows/row-key.ts";
-import { type FirstRow, NamedHours, secondDate } from "./named-hours.ts";
+import { NamedHours, secondDate } from "./named-hours.ts";
 import { countedIn, emptyDay, HourMemory, repeated, repeatsIn } from "./partition-tiles.ts";
 import type { Partitions } from "./partitions.ts";
 import { type RowPosition, RowPositions } from "./row-positions.ts";
@@ -30,37 +30,6 @@ export interface SortOptions {
   readonly buffered?: number | undefined;
 }
 
-/** A day of sorted rows. */
-export interface SortedDay extends CountedDay {
-  readonly sums: DaySums;
-}
-
-/** Rows in partitions. */
-export interface SortedRows {
-  /** Length of the geohashes; undefined if there are no rows. */
-  readonly precision: number | undefined;
-  /** The covered cells of each tile, by its geohash. */
-  readonly coverage: ReadonlyMap<string, Uint8Array>;
-  /** The first row of each hour, in the order of the rows. */
-  readonly hours: readonly FirstRow[];
-  /** In ascending order of prefix, then day. */
-  readonly partitions: () => Generator<SortedPartition>;
-  /**
-   * The days, when these are all rows of an import; called once.
-   * @throws {ImportError} for rows of a cell and hour that had a row before.
-   */
-  readonly days: () => readonly SortedDay[];
-}
-
-/** The rows of a day of the tiles with a prefix; lines are counted through all files. */
-export interface SortedPartition {
-  readonly prefix: string;
-  /** Counted from 1970. */
-  readonly day: number;
-  /** Not to be kept. */
-  readonly entries: Iterable<Entries>;
-}
-
 /** Some hundred bytes are kept in memory of each of them. */
 const maxTiles = 1_000_000;
 const maxPartitions = 1_000_000;
@@ -77,7 +46,7 @@ const maxPartitions = 1_000_000;
  *                       └──▶ RowPositions   which file a line is in
  * ```
  */
-export class DaySort {
+export class RowSort {
   readonly #partitions: Partitions;
   readonly #options: SortOptions;
   readonly #tiles: SortedTiles;
@@ -122,14 +91,13 @@ export class DaySort {
   /** @returns a bit for each hour of the day that is named by now. */
   #addHour(day: number, hour: number, position: RowPosition): number {
     const { isTypical, now } = this.#options;
-    const first = { day, hour, line: position.line };
-    if (isTypical === true && this.#hours.hasOfWeekday(first)) {
+    if (isTypical === true && this.#hours.hasOfWeekday(day, hour)) {
       this.#refuse(position, secondDate.column, secondDate.reason);
     }
     if (now !== undefined && day * dayMilliseconds + (hour + 1) * hourMilliseconds > now) {
       this.#refuse(position, "startTime", "is an hour that has not ended, so nobody can have been counted");
     }
-    return this.#hours.add(first);
+    return this.#hours.add(day, hour);
   }
 
   /** Adds a problem for each row of a cell and hour that had one before, and adds up all rows if K is known. */
@@ -149,29 +117,17 @@ export class DaySort {
     }
   }
 
-  sorted(): SortedRows {
-    return {
-      precision: this.#tiles.precision,
-      coverage: coverageOf(this.#tiles.inOrder()),
-      hours: this.#hours.firstRows,
-      partitions: () => this.#sortedPartitions(),
-      days: () => this.#days(),
-    };
-  }
-
-  *#sortedPartitions(): Generator<SortedPartition> {
-    for (const { prefix, day, partition } of this.#tiles.partitions()) {
-      yield { prefix, day, entries: this.#partitions.entriesOf(partition) };
-    }
-  }
-
-  #days(): readonly SortedDay[] {
+  /**
+   * The days, when these are all rows of an import; called once.
+   * @throws {ImportError} for rows of a cell and hour that had a row before.
+   */
+  days(): readonly SortedDay[] {
     this.#findRepeats();
     this.#options.problems.refuse();
     const { precision } = this.#tiles;
     if (precision === undefined) return [];
     const tiles = this.#tiles.inOrder();
-    const coverage = coverageOf(tiles);
+    const coverage = new Map(tiles.map(([geohash, tile]) => [geohash, tile.coverage]));
     return this.#hours.days().map(([day, bits]) => ({
       date: dayOf(new Date(day * dayMilliseconds)),
       precision,
@@ -229,8 +185,4 @@ export class DaySort {
     problems.add(file, "too many days and tiles for one import: split it", line);
     problems.refuse();
   }
-}
-
-function coverageOf(tiles: readonly (readonly [string, SortedTile])[]): ReadonlyMap<string, Uint8Array> {
-  return new Map(tiles.map(([geohash, { coverage }]) => [geohash, coverage]));
 }

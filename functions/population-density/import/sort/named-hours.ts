@@ -1,10 +1,3 @@
-/** The first row of an hour; the day is counted from 1970, the hour from 0. */
-export interface FirstRow {
-  readonly day: number;
-  readonly hour: number;
-  readonly line: number;
-}
-
 /** What the first row of an hour is refused for whose typical weekday has the hour of another date. */
 export const secondDate = {
   column: "startTime",
@@ -15,28 +8,21 @@ export const secondDate = {
 export class NamedHours {
   /** Days since 1970; a bit for each hour. */
   readonly #bitsByDay = new Map<number, number>();
-  /** In the order of the rows. */
-  readonly firstRows: FirstRow[] = [];
 
   /** A bit for each hour of a day that is named. */
   bitsOf(day: number): number {
     return this.#bitsByDay.get(day) ?? 0;
   }
 
-  has({ day, hour }: FirstRow): boolean {
-    return ((this.bitsOf(day) >> hour) & 1) === 1;
-  }
-
-  /** @returns the bits of the day, with this hour. */
-  add(first: FirstRow): number {
-    const bits = this.bitsOf(first.day) | (1 << first.hour);
-    this.#bitsByDay.set(first.day, bits);
-    this.firstRows.push(first);
+  /** @param day counted from 1970. @returns the bits of the day, with this hour. */
+  add(day: number, hour: number): number {
+    const bits = this.bitsOf(day) | (1 << hour);
+    this.#bitsByDay.set(day, bits);
     return bits;
   }
 
   /** Whether the hour is named of any day of the same weekday. */
-  hasOfWeekday({ day, hour }: FirstRow): boolean {
+  hasOfWeekday(day: number, hour: number): boolean {
     return [...this.#bitsByDay].some(
       ([other, bits]) => (other - day) % daysPerWeek === 0 && ((bits >> hour) & 1) === 1,
     );

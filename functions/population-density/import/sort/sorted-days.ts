@@ -1,5 +1,6 @@
+import type { SortedDay } from "../days.ts";
 import type { RowBatch } from "../rows/row-batch.ts";
-import { DaySort, type SortedRows, type SortOptions } from "./day-sort.ts";
+import { RowSort, type SortOptions } from "./day-sort.ts";
 import { Partitions } from "./partitions.ts";
 
 /** 8 MB, as they are copied when they are written. */
@@ -15,18 +16,18 @@ const rowsBuffered = 2 ** 17;
  * used again. Tiles share hours: not to be written to.
  * @throws {ImportError} for a row of a cell that is not covered, before `use`.
  */
-export async function withSortedRows<Result>(
+export async function withSortedDays<Result>(
   rows: AsyncIterable<RowBatch>,
   options: SortOptions,
-  use: (sorted: SortedRows) => Promise<Result>,
+  use: (days: readonly SortedDay[]) => Promise<Result>,
 ): Promise<Result> {
   const partitions = new Partitions(options.buffered ?? rowsBuffered);
   try {
-    const sort = new DaySort(partitions, options);
+    const sort = new RowSort(partitions, options);
     for await (const batch of rows) sort.add(batch);
     partitions.flush();
     options.problems.refuse();
-    return await use(sort.sorted());
+    return await use(sort.days());
   } finally {
     partitions.remove();
   }

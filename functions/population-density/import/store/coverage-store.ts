@@ -16,17 +16,8 @@ const cellChunk = z.object({
 /** An item may have 400 KB. */
 const chunkBytes = 350_000;
 
-/** Where the cells of parts are. */
-export interface Coverages {
-  readonly read: (part: ListedPart) => Promise<Part>;
-  /** Whether there is such a part. */
-  readonly isStored: (part: ListedPart) => Promise<boolean>;
-  /** Stores the cells of a part, unless they are known to be stored. */
-  readonly write: (part: Part) => Promise<void>;
-}
-
 /** The cells of parts: stored once for all days that have the same part, and never deleted, as parts are not. */
-export class PartCoverages implements Coverages {
+export class PartCoverages {
   /** Cells of parts that were read or written: they are stored. */
   readonly #stored = new Map<string, Coverage>();
 
@@ -37,6 +28,7 @@ export class PartCoverages implements Coverages {
     return { id, precision, coverage };
   }
 
+  /** Whether there is such a part. */
   async isStored(part: ListedPart): Promise<boolean> {
     return (await this.#coverageOf(part)) !== undefined;
   }
@@ -47,6 +39,7 @@ export class PartCoverages implements Coverages {
     return coverage;
   }
 
+  /** Stores the cells of a part, unless they are known to be stored. */
   async write({ id, coverage }: Part): Promise<void> {
     if (this.#stored.has(id)) return;
     const compressed = deflateRawSync(encodeCoverage(coverage));

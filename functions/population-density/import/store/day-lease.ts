@@ -3,21 +3,13 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import { keepDay, listDayParts, readDayParts } from "./part-store.ts";
 import type { DayParts, ListedPart } from "./tables.ts";
 
-/** The right to store a day, which one import has at a time. */
-export interface DayLease {
-  /** The import that has it. */
-  readonly writer: string;
-  /** How long it lasts after it was last renewed: at least `leaseMilliseconds`. */
-  readonly milliseconds: number;
-}
-
 /**
- * How long an import on one machine has a day unless it renews its lease. No writer that has lost a day writes for
+ * How long an import has a day unless it renews its lease. No writer that has lost a day writes for
  * longer: its last look at the lease, of two calls at most, took two minutes, and the write after that takes one.
  */
 export const leaseMilliseconds = 180_000;
 
-/** How long a writer writes without another look at its lease, however long that is. */
+/** How long a writer writes without another look at its lease. */
 const lookMilliseconds = leaseMilliseconds / 4;
 
 /** The time of day, which may be put back, and a clock that may stand still while the machine sleeps. */
@@ -56,7 +48,7 @@ export async function settledParts(
 }
 
 /** The refusal of an import that another one has taken a day from, or before. */
-export function takenSince(date: string): ImportError {
+function takenSince(date: string): ImportError {
   return new ImportError([`${date}: another import has started to store it: repeat this one`]);
 }
 
@@ -74,7 +66,7 @@ export class HeldDay {
   readonly #key: string;
   readonly #date: string;
   readonly #listed: readonly ListedPart[] | undefined;
-  readonly #lease: DayLease;
+  readonly #writer: string;
   readonly #clocks: readonly (() => number)[];
   /** By each clock; undefined until the parts are listed. */
   #renewedAt: readonly number[] | undefined;
@@ -84,19 +76,20 @@ export class HeldDay {
    * @param key `typicalDay` or `observedDay`.
    * @param date as refusals name it.
    * @param listed the parts of the day once anything of it is written; if undefined, those that it has.
+   * @param writer the import.
    * @param clocks in milliseconds; the one that has gone furthest counts.
    */
   constructor(
     key: string,
     date: string,
     listed: readonly ListedPart[] | undefined,
-    lease: DayLease,
+    writer: string,
     clocks = machineClocks,
   ) {
     this.#key = key;
     this.#date = date;
     this.#listed = listed;
-    this.#lease = lease;
+    this.#writer = writer;
     this.#clocks = clocks;
   }
 
@@ -122,12 +115,11 @@ export class HeldDay {
 
   async #renewNow(): Promise<void> {
     const renewedAt = this.#clocks.map((clock) => clock());
-    const { writer, milliseconds } = this.#lease;
-    const until = Date.now() + milliseconds;
+    const until = Date.now() + leaseMilliseconds;
     const isOurs =
       this.#renewedAt === undefined
-        ? await listDayParts(this.#key, this.#listed, writer, until)
-        : await keepDay(this.#key, writer, until);
+        ? await listDayParts(this.#key, this.#listed, this.#writer, until)
+        : await keepDay(this.#key, this.#writer, until);
     if (!isOurs) throw takenSince(this.#date);
     this.#renewedAt = renewedAt;
   }

@@ -19,7 +19,7 @@ const exclusion = z.object({
   at: z.string(),
 });
 
-/** That a day stays out of typical weekdays from then on, or no longer does. */
+/** A decision to exclude a day, or to include it again. */
 export interface Exclusion extends Omit<z.infer<typeof exclusion>, "id"> {
   /** Its number among the imports of the journal. */
   readonly number: number;
@@ -33,7 +33,7 @@ export async function readExclusions(): Promise<Exclusion[]> {
 
 /**
  * The days that stay out of typical weekdays.
- * @param before what was decided later does not count: for an import that is made again, its number.
+ * @param before only decisions with a lower number count; a replay passes its own.
  */
 export async function excludedDays(before = Number.POSITIVE_INFINITY): Promise<ReadonlySet<string>> {
   const excluded = new Set<string>();
@@ -45,7 +45,7 @@ export async function excludedDays(before = Number.POSITIVE_INFINITY): Promise<R
   return excluded;
 }
 
-/** Records that a day stays out of typical weekdays from now on, or no longer does. */
+/** Records a decision to exclude a day, or to include it again. */
 export async function recordExclusion(date: string, isExcluded: boolean, now = new Date()): Promise<void> {
   const id = numbered(await nextNumber());
   await putItem(

@@ -10,11 +10,13 @@ import { provenance } from "../../tiles/data-set.ts";
 import { type Finding, finding, findingCodes } from "../../tiles/findings.ts";
 import { typicalCalendar } from "../../tiles/typical-calendar.ts";
 import { type HourFigures, hourFigures } from "../judge/hour-figures.ts";
+import { rowFormats } from "../rows/row-format.ts";
 import { densityImports, type ListedPart, listedPart } from "./tables.ts";
 
-export const importedFile = z.object({
-  /** Without its folder; below what all keys begin with, if it was in a bucket. */
+const importedFile = z.object({
+  /** Without its folder; `nameless` of a pipe. In imports of 0.2.0 from a bucket: below what all keys began with. */
   name: z.string(),
+  /** As they came: packed ones packed. */
   bytes: z.number(),
   /** SHA-256, in hexadecimal digits. */
   sha256: z.string(),
@@ -22,6 +24,9 @@ export const importedFile = z.object({
 
 /** A file as an import has read it. */
 export type ImportedFile = z.infer<typeof importedFile>;
+
+/** What the journal calls a pipe: a file with its bytes is found by size and hash. */
+export const nameless = "-";
 
 const publishing = {
   /** K. */
@@ -37,7 +42,9 @@ const countedPeople = z.object({
   marketShare: z.number(),
   /** The file of the covered area; without it those cells are covered that any row names. */
   coverage: z.optional(importedFile),
-  /** What the keys of the files began with, if they were in the bucket of the distributed import. */
+  /** What the files were, whatever their names say. */
+  format: z.optional(z.enum(rowFormats)),
+  /** What the keys of the files began with, in imports of 0.2.0 from a bucket. */
   prefix: z.optional(z.string()),
   provenance: z.optional(provenance),
   /** What typical weekdays followed. */
@@ -66,13 +73,13 @@ const residents = z.object({
   ...publishing,
 });
 
-const importOptions = z.discriminatedUnion("command", [countedPeople, residents]);
+const entryOptions = z.discriminatedUnion("command", [countedPeople, residents]);
 
 /** How an import was made. */
-export type ImportOptions = z.infer<typeof importOptions>;
+export type EntryOptions = z.infer<typeof entryOptions>;
 
 const storedEntry = z.object({
-  options: importOptions,
+  options: entryOptions,
   /** Instants, as `Date` writes them. An import that has not ended has failed, or is under way. */
   beganAt: z.string(),
   endedAt: z.optional(z.string()),
@@ -136,7 +143,7 @@ export async function nextNumber(): Promise<number> {
  * @returns its number.
  */
 export async function beginEntry(
-  options: ImportOptions,
+  options: EntryOptions,
   files: readonly ImportedFile[],
   now = new Date(),
 ): Promise<number> {
@@ -169,7 +176,9 @@ export async function recordDay(
   parts: readonly ListedPart[],
   judged?: JudgedNumbers,
 ): Promise<void> {
-  await putItem(densityImports, { kind: daysPartitionOf(number), id: date, parts, ...judged }, {}, inTime());
+  // A judged day has more than the journal keeps, and other parts.
+  const numbers = judged === undefined ? {} : { figures: judged.figures, findings: judged.findings };
+  await putItem(densityImports, { kind: daysPartitionOf(number), id: date, parts, ...numbers }, {}, inTime());
 }
 
 function daysPartitionOf(number: number): string {
@@ -196,17 +205,6 @@ export async function readJournal(): Promise<JournalEntry[]> {
 export async function readFiles(number: number): Promise<ImportedFile[]> {
   const found = await queryPartition(fileLists, `import-files/${numbered(number)}`, inTime());
   return found.flatMap(({ files }) => files);
-}
-
-/**
- * Why an import cannot be made again with the files that are there.
- * @param file one that it has read.
- * @param isThere whether another file of its name is there.
- */
-export function otherFile(number: number, { name }: ImportedFile, isThere: boolean): string {
-  return isThere
-    ? `${name}: differs from the file that import ${number} has read`
-    : `${name}: is not there, and import ${number} has read it`;
 }
 
 /** What an import found of a day, as it was made. */

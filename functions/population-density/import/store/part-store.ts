@@ -8,7 +8,7 @@
  *        └────────────────────────┘                             │ false: another import has taken it since
  * ```
  *
- * `writerUntil` ends a lease that no import releases, and one that was withdrawn. Each change that decides what is
+ * `writerUntil` ends a lease that no import releases. Each change that decides what is
  * published counts `revision` up, and `takeDay` succeeds only on the revision that was read.
  */
 import * as z from "zod/mini";
@@ -137,17 +137,6 @@ export function keepDay(day: string, writer: string, until: number): Promise<boo
   const update = "SET writerUntil = :until";
   const condition = { condition: "writer = :writer", values: { ":until": until, ":writer": writer } };
   return updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
-}
-
-/**
- * Takes a day from an import that may still be writing: it finds that the day is no longer its own.
- * @param until epoch milliseconds, when other imports may store it.
- */
-export async function withdrawDay(day: string, writer: string, until: number): Promise<void> {
-  const update = "SET writer = :nobody, writerUntil = :until";
-  const values = { ":nobody": "nobody", ":until": until, ":writer": writer };
-  const condition = { condition: "writer = :writer", values };
-  await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());
 }
 
 /** Lets other imports store the day. */

@@ -8,8 +8,9 @@ import { type Parser, rowsOf } from "../../../../functions/population-density/im
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import { Problems } from "../../../../shared/import/problems.ts";
 import { startParserThreads } from "../../../../tools/import/density/parser-threads.ts";
+import { RowSource } from "../../../../tools/import/density/row-source.ts";
 import { useOwnFolder } from "../../../support/own-folder.ts";
-import { type Row, rowsIn } from "../../../support/rows.ts";
+import { type Row, rowsIn, sourceOf } from "../../../support/rows.ts";
 import { runs } from "../../../support/sample.ts";
 
 const folder = useOwnFolder();
@@ -19,7 +20,7 @@ const fileOf = (ending: string, content: string | Uint8Array) =>
 async function readAll(...paths: string[]): Promise<Row[]> {
   const rows: Row[] = [];
   const problems = new Problems(paths.map((path) => basename(path)));
-  for await (const batch of rowsOf(paths, { problems })) rows.push(...rowsIn(batch));
+  for await (const batch of rowsOf(paths.map(sourceOf), { problems })) rows.push(...rowsIn(batch));
   return rows;
 }
 
@@ -204,7 +205,8 @@ test("parser threads give the same rows and problems as the main thread", async 
         const rows: Row[] = [];
         try {
           const problems = new Problems(paths);
-          for await (const batch of rowsOf(paths, { problems, parser })) rows.push(...rowsIn(batch));
+          for await (const batch of rowsOf(paths.map(sourceOf), { problems, parser }))
+            rows.push(...rowsIn(batch));
           return { count: rows.length, rows: JSON.stringify(rows) };
         } catch (error) {
           return { count: rows.length, rows: JSON.stringify(rows), error };
@@ -244,7 +246,7 @@ test("an import throws what a parser refuses only after the rows before it", asy
   const unhandled = vi.fn();
   process.on("unhandledRejection", unhandled);
   try {
-    const rows = rowsOf([path], { problems: new Problems([path]), parser });
+    const rows = rowsOf([sourceOf(path)], { problems: new Problems([path]), parser });
     expect(await rows.next()).toMatchObject({ done: false });
     expect(await rows.next()).toMatchObject({ done: false });
     expect(chunks).toBe(4);
@@ -263,7 +265,7 @@ test("an import throws a read error only after the rows before it", async () => 
     reads++;
     if (reads > 1) throw new Error("no more bytes");
   };
-  const rows = rowsOf([path], { problems: new Problems([path]), onBytes });
+  const rows = rowsOf([new RowSource(path, { onBytes })], { problems: new Problems([path]) });
   expect(await rows.next()).toMatchObject({ done: false });
   await expect.poll(() => reads).toBe(2);
   await expect(rows.next()).rejects.toThrow("no more bytes");
@@ -275,13 +277,13 @@ test("an import reports every byte of every file once", async () => {
     await fileOf("ndjson", `{"geohash":"u05kqxy","startTime":"${noon}","people":1}`),
   ];
   let bytes = 0;
-  const options = {
-    problems: new Problems(paths),
-    onBytes: (more: Uint8Array) => {
-      bytes += more.length;
-    },
+  const onBytes = (more: number) => {
+    bytes += more;
   };
-  for await (const { from, to } of rowsOf(paths, options)) expect(to).toBeGreaterThan(from);
+  const sources = paths.map((path) => new RowSource(path, { onBytes }));
+  for await (const { from, to } of rowsOf(sources, { problems: new Problems(paths) })) {
+    expect(to).toBeGreaterThan(from);
+  }
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
   expect(bytes).toBe(sizes.reduce((sum, size) => sum + size));
 });
@@ -428,7 +430,12 @@ describe("a file is refused as a whole", () => {
     ["no rows", "csv", `${header}\n\n`, "has no rows"],
     ["nothing at all", "csv", "", "has no rows"],
     ["no objects", "ndjson", "\n \n", "has no rows"],
-    ["another format", "xlsx", "", "must end in .csv, .ndjson, .jsonl"],
+    [
+      "another format",
+      "xlsx",
+      "",
+      "must end in .csv, .ndjson or .jsonl, or in one of these and .gz; or --format says what it is",
+    ],
   ])("an import refuses a file with %s", async (_, ending, content, problem) => {
     expect(await refusalOf(ending, content)).toEqual([problem]);
   });

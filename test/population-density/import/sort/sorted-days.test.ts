@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RowBatch, RowWriter } from "../../../../functions/population-density/import/rows/row-batch.ts";
 import type { SortOptions } from "../../../../functions/population-density/import/sort/day-sort.ts";
-import { withSortedRows } from "../../../../functions/population-density/import/sort/sorted-days.ts";
+import { withSortedDays } from "../../../../functions/population-density/import/sort/sorted-days.ts";
 import type { CountedDay } from "../../../../functions/population-density/privacy/counted.ts";
 import { coverageOf as coverageOfCells } from "../../../../functions/population-density/privacy/parts.ts";
 import { isCovered } from "../../../../functions/population-density/tiles/tile.ts";
@@ -68,7 +68,7 @@ const everyCell = Array.from({ length: cellsPerTile }, (_, cell) => cell);
 async function daysOf(rows: readonly Row[], options: Partial<SortOptions> = {}): Promise<PlainDay[]> {
   const problems = new Problems(["rows.csv", "more.ndjson"]);
   const used = { problems, ...options };
-  return await withSortedRows(streamed(rows), used, (sorted) => plainDays(sorted.days()));
+  return await withSortedDays(streamed(rows), used, (days) => plainDays(days));
 }
 
 async function plainDays(sorted: readonly CountedDay[]): Promise<PlainDay[]> {
@@ -233,7 +233,7 @@ describe("before any day is given, an import is refused", () => {
       yield* streamed(rowsWith([at("u05kq", 3, 0)]));
       throw new Error("no more rows");
     }
-    const days = withSortedRows(failing(), { problems: new Problems(["rows.csv"]) }, async () => undefined);
+    const days = withSortedDays(failing(), { problems: new Problems(["rows.csv"]) }, async () => undefined);
     await expect(days).rejects.toThrow("no more rows");
   });
 });
@@ -249,8 +249,7 @@ test("every day can be read again after all were read", async () => {
     }
   };
   const problems = new Problems([]);
-  await withSortedRows(streamed(rows), { problems }, async (sorted) => {
-    const days = sorted.days();
+  await withSortedDays(streamed(rows), { problems }, async (days) => {
     for (const day of [...days, ...days]) await read(day);
   });
   const each = ["2026-11-20 u05kq 1 true", "2026-11-21 u05kq 1 true"];
@@ -260,9 +259,9 @@ test("every day can be read again after all were read", async () => {
 test("an import that stops early leaves nothing on disk", async () => {
   const rows = rowsWith([0, 24, 48].map((hour) => ({ tile: "u05kq", cell: 3, hour, people: 1 })));
   const options = { problems: new Problems([]), buffered: 1 };
-  const stopped = withSortedRows(streamed(rows), options, async (sorted) => {
+  const stopped = withSortedDays(streamed(rows), options, async (days) => {
     expect(await readdir(folder.path)).toHaveLength(1);
-    for await (const tile of sorted.days()[0]?.tiles ?? []) throw new Error(`stopped at ${tile.geohash}`);
+    for await (const tile of days[0]?.tiles ?? []) throw new Error(`stopped at ${tile.geohash}`);
   });
   await expect(stopped).rejects.toThrow("stopped at u05kq");
 });

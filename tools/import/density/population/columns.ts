@@ -1,6 +1,6 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
 
-/** What a column may be called, in lower case; the second list where none of the first is there. */
+/** What a column may be called, in lower case; the second list is tried if none of the first matches. */
 const columnNames = {
   latitude: [["latitude", "lat"], ["y"]],
   longitude: [["longitude", "lon", "lng", "long"], ["x"]],

@@ -7,10 +7,7 @@ import type { Outline } from "../../../../functions/population-density/cover/out
 import { polygonOf } from "../../../../functions/population-density/cover/polygon.ts";
 import { coveredBox } from "../../../../functions/population-density/import/covered-box.ts";
 import { coveredOutline } from "../../../../functions/population-density/import/covered-outline.ts";
-import {
-  type PartsBefore,
-  partsOfDay,
-} from "../../../../functions/population-density/import/publish/day-parts.ts";
+import { partsOfDay } from "../../../../functions/population-density/import/publish/day-parts.ts";
 import { Divisions } from "../../../../functions/population-density/import/publish/divisions.ts";
 import {
   checkDay,
@@ -18,8 +15,9 @@ import {
 } from "../../../../functions/population-density/import/publish/store-days.ts";
 import {
   beginEntry,
+  type DayOfImport,
+  type EntryOptions,
   endEntry,
-  type ImportOptions,
 } from "../../../../functions/population-density/import/store/journal-store.ts";
 import { checkParts } from "../../../../functions/population-density/import/store/part-store.ts";
 import { coverageOf } from "../../../../functions/population-density/privacy/parts.ts";
@@ -76,8 +74,8 @@ export interface PopulationImport {
   readonly curveName: string;
   /** Supported lengths of geohashes, and K; those of the environment if absent. */
   readonly publishing?: Publishing | undefined;
-  /** Makes an import again that was made before: see `DensityImport`. */
-  readonly partsBefore?: PartsBefore | undefined;
+  /** The days of an import that is made again, as it was made. */
+  readonly asMade?: ReadonlyMap<string, DayOfImport> | undefined;
   readonly onProgress?: (progress: { readonly read: number; readonly day?: string }) => void;
 }
 
@@ -106,14 +104,14 @@ const week = datesBefore("2026-01-12", 1);
  * @throws {ImportError} for a box that is too large, for a bad file, and for one with nobody in the box.
  */
 export async function importPopulation(wanted: PopulationImport): Promise<PopulationImported> {
-  const { box, precision, curve, isDryRun, onProgress, partsBefore } = wanted;
+  const { box, precision, curve, isDryRun, onProgress, asMade } = wanted;
   const publishing = wanted.publishing ?? configuredDensities();
   requireFewCells(box, precision);
   requireStoredPrecision(precision, publishing);
   await checkParts();
   const { cells, cover, read, remarks } = await readPopulation(wanted);
   const layersOf = (tile: Tile): Layer[] => [{ people: cells.inTile(tile), shareAt: curve }];
-  const left = partsBefore === undefined ? await remarksOnLeft(box, precision, publishing, cover) : [];
+  const left = asMade === undefined ? await remarksOnLeft(box, precision, publishing, cover) : [];
   const divisions = new Divisions();
   const storage = { kind: "typical", isRecounted: true, divisions, ...publishing } as const;
   let importNumber: number | undefined;
@@ -123,11 +121,11 @@ export async function importPopulation(wanted: PopulationImport): Promise<Popula
   const days = coveredDays(cover, { precision, dates: week, layers: async () => layersOf });
   for (const day of days) {
     onProgress?.({ read, day: day.date });
-    const ofDay = { ...storage, partsBefore: partsOfDay(day.date, partsBefore) };
+    const ofDay = { ...storage, partsBefore: partsOfDay(day.date, asMade) };
     const found = await checkDay(day, ofDay);
     if (isDryRun) continue;
-    await recordPublishing(ofDay, undefined, partsBefore !== undefined);
-    if (partsBefore === undefined && importNumber === undefined) {
+    await recordPublishing(ofDay, undefined, asMade !== undefined);
+    if (asMade === undefined && importNumber === undefined) {
       importNumber = await beginEntry(await optionsOf(wanted, publishing), [await importedFile(wanted.file)]);
     }
     const { items, changed } = await storeCheckedDay(
@@ -170,7 +168,7 @@ async function remarksOnLeft(
 }
 
 /** How an import is made, for the journal. */
-async function optionsOf(wanted: PopulationImport, publishing: Publishing): Promise<ImportOptions> {
+async function optionsOf(wanted: PopulationImport, publishing: Publishing): Promise<EntryOptions> {
   const { kind, box, noData, columns, curveName, precision, provenance } = wanted;
   return {
     command: "population",
