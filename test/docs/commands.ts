@@ -16,6 +16,7 @@ const notChecked = [
   "date",
   "do",
   "done",
+  "duckdb",
   "export",
   "git",
   "mkfifo",
@@ -30,7 +31,7 @@ export function commandsIn(text: string): readonly ShellCommand[] {
   const source = text.replaceAll(/\\\n\s*/g, " ");
   // A quoted part, a substitution, a command separator, a comment, space, or a part of a word.
   const token =
-    /"((?:\\.|[^"\\])*)"|'([^']*)'|\$\(([^()]*)\)|(&&|\|\||[|;&\n])|((?<=^|\s)#[^\n]*)|(\s+)|([^\s"'|;&$]+|\$)/g;
+    /"((?:\\.|[^"\\])*)"|'([^']*)'|\$\(((?:"[^"]*"|[^()"])*)\)|(&&|\|\||[|;&\n])|((?<=^|\s)#[^\n]*)|(\s+)|([^\s"'|;&$]+|\$)/g;
   let isInWord = false;
   for (const [, quoted, single, inner, end, comment, space, part] of source.matchAll(token)) {
     if (end !== undefined) commands.push([]);

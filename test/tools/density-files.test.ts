@@ -141,7 +141,7 @@ test("ncs import density reads 245,760 rows of Parquet from a pipe by the statem
 
   const [{ rows, changed }] = await Promise.all([
     importDensity({
-      ...{ files: [inFolder("pipe")], format: "csv" },
+      ...{ files: [inFolder("pipe")], format: "csv", rows: 245_760 },
       ...{ typical: false, precisions: [7], threshold: 10 },
     }),
     promisify(execFile)(process.execPath, ["to-pipe.mjs"], { cwd: folder.path }),

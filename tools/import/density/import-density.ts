@@ -73,13 +73,13 @@ export async function importDensity(wanted: DensityImport): Promise<DensityImpor
   }
 }
 
-/** Whether the first cell that a text names would be in the area if that had its latitudes as longitudes. */
+/** Whether the centre of the first cell that a text names would be in the area if that had latitudes as longitudes. */
 function isInsideSwapped(beginning: string, { polygons }: CoveredArea): boolean {
   const [, geohash] = firstGeohash.exec(beginning) ?? [];
   if (geohash === undefined) return false;
   const { cellHeight, cellWidth } = gridOf(geohash.length);
   const { row, column } = cellOf(geohash);
-  const [latitude, longitude] = [row * cellHeight - 90, column * cellWidth - 180];
+  const [latitude, longitude] = [(row + 0.5) * cellHeight - 90, (column + 0.5) * cellWidth - 180];
   const holds = (degrees: Float64Array, degree: number) =>
     degree >= Math.min(...degrees) && degree <= Math.max(...degrees);
   return polygons.some(

@@ -115,9 +115,13 @@ const gzipMagic = Buffer.of(0x1f, 0x8b);
 /** @throws {Unreadable} unless the packed bytes are whole. */
 async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 2 ** 18 });
+  let length = 0;
   const feeding = pipeline(async function* () {
     // Copied, as its memory is used again before it was unpacked.
-    for await (const piece of bytes) yield Buffer.from(piece);
+    for await (const piece of bytes) {
+      length += piece.length;
+      yield Buffer.from(piece);
+    }
   }, gunzip);
   // Thrown by the loop below.
   feeding.catch(() => undefined);
@@ -128,12 +132,15 @@ async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     const problem = packingProblem(error);
     throw problem === undefined ? error : new Unreadable(problem);
   }
+  if (gunzip.bytesWritten < length) throw new Unreadable(behind);
 }
+
+/** `Gunzip` ignores zeros behind the last member; it ends before these bytes do, or with them. */
+const behind = "has something behind what gzip can unpack";
 
 function packingProblem(error: unknown): string | undefined {
   if (!(error instanceof Error && "code" in error)) return undefined;
   if (error.code === "Z_BUF_ERROR") return "is cut off: gzip cannot unpack it to its end";
-  // It ends before its bytes do.
-  if (error.code === "ERR_STREAM_PREMATURE_CLOSE") return "has something behind what gzip can unpack";
+  if (error.code === "ERR_STREAM_PREMATURE_CLOSE") return behind;
   return String(error.code).startsWith("Z_") ? "is damaged: gzip cannot unpack it" : undefined;
 }
