@@ -55,7 +55,7 @@ export class Chunks {
     }
   }
 
-  /** Takes the comma after the item added last away. */
+  /** Removes the comma after the last item. */
   dropComma(): void {
     this.#at--;
   }

@@ -23,8 +23,8 @@ export interface Polygon {
  * Without rounding, a coordinate such as 5e-324 takes big integers of a thousand digits for every edge and row. Two
  * longitudes in a row that are more than 180 degrees apart cross the antimeridian. The time grows with the square of
  * the number of points.
- * @returns undefined for an area that is none (`INVALID_AREA`): fewer than 3 distinct points, points on one line (each
- * less than a nanodegree away from it), a boundary that crosses or touches itself, or a boundary around a pole.
+ * @returns undefined if the boundary encloses no area (`INVALID_AREA`): fewer than 3 distinct points, points on one
+ * line (each less than a nanodegree away from it), a boundary that crosses or touches itself, or one around a pole.
  */
 export function polygonOf(boundary: readonly Point[]): Polygon | undefined {
   const unwrapped = unwrap(boundary.map(rounded));
@@ -147,7 +147,7 @@ function edgesOf(ring: readonly PlanePoint[]): Edge[] {
   return ring.map((from, index) => [from, ring[(index + 1) % ring.length] ?? from]);
 }
 
-/** Whether an edge is none, or the next one leads back over it. */
+/** Whether an edge has no length, or the next one leads back over it. */
 function goesBack(from: PlanePoint, to: PlanePoint, after: PlanePoint): boolean {
   if (sideOf(from, to, after) !== 0) return false;
   // On one line: one coordinate tells the direction.

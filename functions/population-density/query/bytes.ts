@@ -3,7 +3,7 @@ import type { QuerySize } from "./size.ts";
 /** The most bytes that an answer may have and not be large. */
 const maxSmallBytes = 200_000;
 
-/** What each cell and each slot adds to an answer that is not compressed; the demo city's, at precision 7. */
+/** Bytes for each cell and each cell-hour, uncompressed, measured on the demo city at precision 7. */
 const typicalBytes = {
   "application/json": { cell: 0, slot: 115 },
   "application/geo+json": { cell: 455, slot: 50 },

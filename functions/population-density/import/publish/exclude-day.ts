@@ -24,7 +24,7 @@ import {
   waitingMilliseconds,
 } from "../store/day-lease.ts";
 import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
-import { isAnyDayStored, readDayParts, releaseDay, takeDay } from "../store/part-store.ts";
+import { isAnyDayStored, readDayParts, freeDay, takeDay } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import { StoredSpans, whileSpansChange } from "./stored-spans.ts";
@@ -105,7 +105,7 @@ export async function rebuildTypicalDays(date: string, now: Date, before?: numbe
     if (excluded.has(date)) await changeDataSet((before) => before && withoutComparisons(before, date));
     return total;
   } finally {
-    await releaseDay(key, writer);
+    await freeDay(key, writer);
   }
 }
 

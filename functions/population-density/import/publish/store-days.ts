@@ -7,7 +7,7 @@ import type { CheckedDay, StoredDay } from "../days.ts";
 import { HeldDay, leaseMilliseconds, settledParts, waitingMilliseconds } from "../store/day-lease.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
 import { recordDay } from "../store/journal-store.ts";
-import { readDayParts, releaseDay, takeDay } from "../store/part-store.ts";
+import { readDayParts, freeDay, takeDay } from "../store/part-store.ts";
 import type { DayParts } from "../store/tables.ts";
 import { refuseContradictions } from "./contradictions.ts";
 import { contextOf } from "./day-context.ts";
@@ -75,7 +75,7 @@ export async function storeCheckedDay(
     const area = hashed(published.sort().join());
     return { items, changed, compared: { day: day.date, area, errors, isChanged: changed > 0 } };
   } finally {
-    await releaseDay(key, writer);
+    await freeDay(key, writer);
   }
 }
 

@@ -2,7 +2,7 @@
  * The parts of each day, and which import is storing it.
  *
  * ```text
- *                 takeDay                   listDayParts                    releaseDay
+ *                 takeDay                   listDayParts                    freeDay
  * read the day ─────────────▶ the import's ──────────────▶ parts are listed ───────────▶ free for others
  *        ▲  false: changed        │ its parts are as before     │ keepDay, while tiles are written
  *        └────────────────────────┘                             │ false: another import has taken it since
@@ -140,7 +140,7 @@ export function keepDay(day: string, writer: string, until: number): Promise<boo
 }
 
 /** Lets other imports store the day. */
-export async function releaseDay(day: string, writer: string): Promise<void> {
+export async function freeDay(day: string, writer: string): Promise<void> {
   const update = "REMOVE writer, writerUntil";
   const condition = { condition: "writer = :writer", values: { ":writer": writer } };
   await updateItem(densityImports, keyOfDay(day), { update, ...condition }, inTime());

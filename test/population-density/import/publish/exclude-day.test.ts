@@ -4,7 +4,7 @@ import { excludeDay } from "../../../../functions/population-density/import/publ
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import {
   readDayParts,
-  releaseDay,
+  freeDay,
   takeDay,
 } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay } from "../../../../functions/population-density/tiles/store.ts";
@@ -29,7 +29,7 @@ test("excluding a day waits for an import that takes the day after the exclusion
       await takeDay(key, "another", Date.now() + 3_600_000, read);
     } else if (order.length === 1 && isReadOfDay(sent[0], key) && ++looks === 3) {
       order.push("released");
-      await releaseDay(key, "another");
+      await freeDay(key, "another");
     }
     return answer;
   });

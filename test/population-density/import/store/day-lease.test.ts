@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { HeldDay, settledParts } from "../../../../functions/population-density/import/store/day-lease.ts";
-import { releaseDay, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
+import { freeDay, takeDay } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay } from "../../../../functions/population-density/tiles/store.ts";
 import { friday, useOwnDensities } from "../../../support/stored-days.ts";
 
@@ -20,7 +20,7 @@ async function heldBy(clocks: readonly (() => number)[]): Promise<HeldDay> {
 test("a writer stops within a minute when its day is released", async () => {
   let now = 0;
   const held = await heldBy([() => now]);
-  await releaseDay(key, writer);
+  await freeDay(key, writer);
   now += minute;
   await expect(held.hold()).rejects.toThrow(`${friday}: another import has started to store it`);
 });
@@ -31,14 +31,14 @@ test.each([
 ])("a writer looks at its lease again after a minute although %s", async (_, advanced) => {
   const clocks = [hour, 0];
   const held = await heldBy(clocks.map((_, index) => () => clocks[index] ?? 0));
-  await releaseDay(key, writer);
+  await freeDay(key, writer);
   for (const [index, milliseconds] of advanced.entries()) clocks[index] = (clocks[index] ?? 0) + milliseconds;
   await expect(held.hold()).rejects.toThrow(`${friday}: another import has started to store it`);
 });
 
 test("a writer that has just looked at its lease writes without another look", async () => {
   const held = await heldBy([() => 0]);
-  await releaseDay(key, writer);
+  await freeDay(key, writer);
   await expect(held.hold()).resolves.toBeUndefined();
 });
 
