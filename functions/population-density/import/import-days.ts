@@ -1,4 +1,14 @@
-/** An import of counted people, from its options to the end of its entry in the journal: `importDensity` reads the rows. */
+/**
+ * An import of counted people, from its options to the end of its entry in the journal: `importDensity` reads the rows.
+ * A day on its way through it:
+ *
+ * | Type         | What is known of the day                                          | Made in                 |
+ * |--------------|-------------------------------------------------------------------|-------------------------|
+ * | `SortedDay`  | its counted tiles, and sums of its rows                           | `sort/sorted-days.ts`   |
+ * | `CheckedDay` | the parts that it has, and how the import divides what it covers  | `publish/day-parts.ts`  |
+ * | `JudgedDay`  | what will be published of each part, and what is unusual about it | `judge/judge-import.ts` |
+ * | `StoredDay`  | how many items were written, and how well it was predicted        | `publish/store-days.ts` |
+ */
 import { ImportError } from "../../../shared/import/import-error.ts";
 import type { Box } from "../cover/box.ts";
 import { checkShare } from "../privacy/market-share.ts";
@@ -15,16 +25,16 @@ import {
 } from "../tiles/typical-calendar.ts";
 import { coveredBox } from "./covered-box.ts";
 import { coveredOutline } from "./covered-outline.ts";
-import type { CheckedDay, DatedFinding, SortedDay } from "./days.ts";
-import { judgeDays } from "./judge/judge-import.ts";
+import { type DatedFinding, judgeDays } from "./judge/judge-import.ts";
 import { figuresOfParts, type PartFigures } from "./judge/part-figures.ts";
 import { defaultThresholds, type JudgementThresholds } from "./judge/thresholds.ts";
-import { partsOfDay } from "./publish/day-parts.ts";
+import { type CheckedDay, partsOfDay } from "./publish/day-parts.ts";
 import { checkTypicalDay, type DayStorage } from "./publish/day-storage.ts";
 import { Divisions } from "./publish/divisions.ts";
 import { checkDay, storeCheckedDay } from "./publish/store-days.ts";
 import { storeFigures } from "./publish/store-figures.ts";
 import type { RowFormat } from "./rows/row-format.ts";
+import type { SortedDay } from "./sort/day-sort.ts";
 import type { OnWait } from "./store/day-lease.ts";
 import { excludedDays, recordExclusion } from "./store/exclusion-store.ts";
 import { readFigures } from "./store/figure-store.ts";

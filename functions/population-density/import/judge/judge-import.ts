@@ -2,9 +2,8 @@ import { ImportError } from "../../../../shared/import/import-error.ts";
 import { firstProblems } from "../../../../shared/import/problems.ts";
 import type { Finding, FindingCode } from "../../tiles/findings.ts";
 import { type TypicalCalendar, TypicalWeek } from "../../tiles/typical-calendar.ts";
-import type { DatedFinding, JudgedDay } from "../days.ts";
 import { withOtherHours } from "./figures.ts";
-import { figuresOfHours } from "./hour-figures.ts";
+import { figuresOfHours, type HourFigures } from "./hour-figures.ts";
 import { type FoundFinding, judgeDay } from "./judgement.ts";
 import type { PartFigures } from "./part-figures.ts";
 import type { RowFigures } from "./row-sums.ts";
@@ -17,6 +16,23 @@ interface SummedDay {
   readonly date: string;
   readonly parts: readonly PartFigures[];
   readonly rows: RowFigures;
+}
+
+/** A day that an import may publish. */
+export interface JudgedDay {
+  readonly date: string;
+  /** Everything that was found; not all of it may be kept. */
+  readonly found: readonly DatedFinding[];
+  /** What may be kept and told. */
+  readonly findings: readonly Finding[];
+  readonly figures: readonly HourFigures[];
+  /** As they are published afterwards: hours that the import does not name are as before. */
+  readonly parts: readonly PartFigures[];
+}
+
+/** A finding as an import prints it. */
+export interface DatedFinding extends Omit<Finding, "hours"> {
+  readonly date: string;
 }
 
 /** How an import is judged. */

@@ -9,7 +9,7 @@ import { cellAreas } from "../../privacy/tile-pyramid.ts";
 import { spansOf } from "../../tiles/span.ts";
 import { tileName } from "../../tiles/store.ts";
 import { TileHour } from "../../tiles/tile-hour.ts";
-import type { CheckedDay } from "../days.ts";
+import type { CheckedDay } from "./day-parts.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
 import { StoredSpans } from "./stored-spans.ts";
 import { storedParts } from "./tile-items.ts";

@@ -1,8 +1,8 @@
 import type { CountedDay } from "../../privacy/counted.ts";
 import type { PartCells } from "../../privacy/part-areas.ts";
 import { TypicalWeek, utcCalendar } from "../../tiles/typical-calendar.ts";
-import type { CheckedDay } from "../days.ts";
 import type { ListedPart } from "../store/tables.ts";
+import type { CheckedDay } from "./day-parts.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
 
 /** What all tiles of a day have in common. */

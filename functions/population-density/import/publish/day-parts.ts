@@ -1,13 +1,23 @@
 import { ImportError } from "../../../../shared/import/import-error.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import { PartAreas } from "../../privacy/part-areas.ts";
-import { overlap, type Part } from "../../privacy/parts.ts";
-import type { CheckedDay } from "../days.ts";
+import { type Division, overlap, type Part } from "../../privacy/parts.ts";
 import type { PartCoverages } from "../store/coverage-store.ts";
 import type { DayOfImport } from "../store/journal-store.ts";
 import type { DayParts, ListedPart } from "../store/tables.ts";
 import type { DayStorage } from "./day-storage.ts";
 import { Divisions } from "./divisions.ts";
+
+/** A day that may be stored as long as its parts are these. */
+export interface CheckedDay {
+  /** Undefined for a day that was never published. */
+  readonly stored: DayParts | undefined;
+  /** Those parts of the day that count. */
+  readonly parts: readonly ListedPart[];
+  readonly division: Division;
+  readonly coverages: PartCoverages;
+  readonly areas: PartAreas;
+}
 
 /**
  * The parts that a day had before an import that is made again.

@@ -24,7 +24,7 @@ import {
   waitingMilliseconds,
 } from "../store/day-lease.ts";
 import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
-import { isAnyDayStored, readDayParts, freeDay, takeDay } from "../store/part-store.ts";
+import { freeDay, isAnyDayStored, readDayParts, takeDay } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import { StoredSpans, whileSpansChange } from "./stored-spans.ts";

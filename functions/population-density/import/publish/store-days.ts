@@ -3,17 +3,26 @@ import { hashed } from "../../../../shared/hash.ts";
 import { anonymousTiles } from "../../privacy/anonymous-tiles.ts";
 import type { CountedDay } from "../../privacy/counted.ts";
 import { checkPublishing, recordPublishing } from "../../tiles/data-set-store.ts";
-import type { CheckedDay, StoredDay } from "../days.ts";
+import type { ImportedDay } from "../../tiles/forecast-error.ts";
 import { HeldDay, leaseMilliseconds, settledParts, waitingMilliseconds } from "../store/day-lease.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
 import { recordDay } from "../store/journal-store.ts";
-import { readDayParts, freeDay, takeDay } from "../store/part-store.ts";
+import { freeDay, readDayParts, takeDay } from "../store/part-store.ts";
 import type { DayParts } from "../store/tables.ts";
 import { refuseContradictions } from "./contradictions.ts";
 import { contextOf } from "./day-context.ts";
-import { divisionGiven, listedParts } from "./day-parts.ts";
+import { type CheckedDay, divisionGiven, listedParts } from "./day-parts.ts";
 import { type DayStorage, dayKey } from "./day-storage.ts";
 import { storeTiles } from "./store-tiles.ts";
+
+/** What an import has stored of a day. */
+export interface StoredDay {
+  /** Items of the table that depend on the day. */
+  readonly items: number;
+  /** Items that were written, because they were absent or different. */
+  readonly changed: number;
+  readonly compared: ImportedDay;
+}
 
 /**
  * Whether a day may be stored, given what is published of it, and by these rules.

@@ -1,7 +1,7 @@
 import { type PartQuality, withQuality } from "../../tiles/quality.ts";
 import { changeQuality } from "../../tiles/quality-store.ts";
-import type { JudgedDay } from "../days.ts";
 import { summaryOf } from "../judge/figures.ts";
+import type { JudgedDay } from "../judge/judge-import.ts";
 import type { PartFigures } from "../judge/part-figures.ts";
 import { excludedDays } from "../store/exclusion-store.ts";
 import { writeFigures } from "../store/figure-store.ts";

@@ -1,7 +1,7 @@
 import { dayMilliseconds, dayOf, hourMilliseconds } from "../../../../shared/calendar.ts";
 import type { Problems } from "../../../../shared/import/problems.ts";
-import type { CountedTile } from "../../privacy/counted.ts";
-import type { SortedDay } from "../days.ts";
+import type { CountedDay, CountedTile } from "../../privacy/counted.ts";
+import type { DaySums } from "../judge/part-figures.ts";
 import { SumsOfDays } from "../judge/sums-of-days.ts";
 import { Entries } from "../rows/entries.ts";
 import { type RowBatch, run, runNumbers } from "../rows/row-batch.ts";
@@ -14,6 +14,11 @@ import { type CoverageAt, type SortedTile, SortedTiles } from "./sorted-tiles.ts
 
 /** The reason why a row is refused whose cell is not covered. */
 export const outsideCoverage = "is outside the covered area";
+
+/** A day of sorted rows. */
+export interface SortedDay extends CountedDay {
+  readonly sums: DaySums;
+}
 
 /** How rows are sorted and checked. */
 export interface SortOptions {

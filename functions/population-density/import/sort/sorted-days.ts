@@ -1,6 +1,5 @@
-import type { SortedDay } from "../days.ts";
 import type { RowBatch } from "../rows/row-batch.ts";
-import { RowSort, type SortOptions } from "./day-sort.ts";
+import { RowSort, type SortedDay, type SortOptions } from "./day-sort.ts";
 import { Partitions } from "./partitions.ts";
 
 /** 8 MB, as they are copied when they are written. */

@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import { excludeDay } from "../../../../functions/population-density/import/publish/exclude-day.ts";
 import { storeDay } from "../../../../functions/population-density/import/publish/store-days.ts";
 import {
-  readDayParts,
   freeDay,
+  readDayParts,
   takeDay,
 } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay } from "../../../../functions/population-density/tiles/store.ts";
