@@ -1,12 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type * as Accept from "../../../functions/population-density/delivery/accept.ts";
 import type { Job } from "../../../functions/population-density/delivery/job.ts";
 import type * as JobStore from "../../../functions/population-density/delivery/job-store.ts";
 import { newJob } from "../../../functions/population-density/delivery/new-job.ts";
 import type * as AcceptOperation from "../../../functions/population-density/operations/accept-operation.ts";
 import { hashed } from "../../../shared/hash.ts";
-import { busyMachine } from "../../support/busy-machine.ts";
 import { boxIn, freshTile } from "../../support/densities.ts";
 import { pendingOf, requestIn, storedJob } from "../../support/jobs.ts";
 import { useHarness } from "../../support/use-harness.ts";
@@ -88,12 +87,15 @@ describe("a job that is accepted", () => {
   test("a job is accepted when its request times out while the message is sent", async () => {
     const job = newJob(someOrder());
     const request = new AbortController();
-    vi.stubEnv("DEADLINE_FACTOR", busyMachine.DEADLINE_FACTOR);
+    const { clock } = await deliveryPorts();
+    const deadline: typeof clock.deadline = (milliseconds, since) =>
+      since === undefined ? AbortSignal.timeout(100) : clock.deadline(milliseconds, since);
     harness().queues.inject(() => {
       request.abort();
       return "hang";
     });
-    expect(await accept(job, { signal: request.signal })).toBe("accepted");
+    const ports = { clock: { ...clock, deadline } };
+    expect(await accept(job, { signal: request.signal, ports })).toBe("accepted");
   });
 });
 
@@ -174,10 +176,17 @@ describe("a request that is sent again with its idempotency key", () => {
 });
 
 test("a job is withdrawn when looking for free places takes longer than its request has", async () => {
-  const job = newJob(someOrder({ now: new Date(Date.now() - 2_300) }));
-  const freeEnded = (_: string, __: number, signal: AbortSignal) => wait(60_000, 0, { signal });
+  const job = newJob(someOrder());
+  const { clock } = await deliveryPorts();
+  const time = new AbortController();
+  const deadline: typeof clock.deadline = (milliseconds, since) =>
+    since === undefined ? clock.deadline(milliseconds) : time.signal;
+  const freeEnded = (_: string, __: number, signal: AbortSignal) => {
+    time.abort(new DOMException("", "TimeoutError"));
+    return wait(60_000, 0, { signal });
+  };
   const jobs = { ...modules.jobStore, reservePlace: async () => false, freeEnded };
-  expect(await accept(job, { ports: { jobs } })).toBe("withdrawn");
+  expect(await accept(job, { ports: { jobs, clock: { ...clock, deadline } } })).toBe("withdrawn");
   expect(await storedJob(job.operationId)).toMatchObject({ state: "withdrawn" });
   expect(await pendingOf(job.caller)).toEqual(new Set());
 });
