@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { busyMachine } from "./test/support/busy-machine.ts";
-import { WithoutServiceFirst } from "./test/support/sequencer.ts";
+import { LongestFirst } from "./test/support/sequencer.ts";
 import { forgetAwsAccount } from "./tools/local/servers/aws-variables.ts";
 
 // For this process, which starts the service, and the threads of tests, which begin with its environment.
@@ -28,8 +28,8 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: availableParallelism() + 1,
     // Concurrent tests of a file wait, and all of them at once: `test/shared/http/runtime-client.test.ts`.
     maxConcurrency: 10,
-    // In Vitest's order, three threads would wait for the shared service.
-    sequence: { sequencer: WithoutServiceFirst },
+    // A run ends with short files, so that no worker is the last for long.
+    sequence: { sequencer: LongestFirst },
     // Threads that help to collect garbage cost 5 % of the processor time more than they save. With more room for new
     // objects, fewer of them are copied: a twelfth of a thread's time.
     execArgv: ["--single-threaded-gc", "--min-semi-space-size=16", "--max-semi-space-size=32"],
@@ -41,8 +41,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: mode === "long" ? 3_600_000 : mode === "all" ? 1_200_000 : 300_000,
     hookTimeout: 300_000,
     env: {
-      // `--mode all` runs long tests whole, `--mode browser` only those in a browser and of bundles too:
-      // `test/support/sample.ts`.
+      // `--mode all` runs long tests whole, `--mode ci` what `npm test` leaves to CI: `test/support/sample.ts`.
       TEST_MODE: mode,
       // The machine may be busy with other tests: `test/support/busy-machine.ts`.
       ...busyMachine,

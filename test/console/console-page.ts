@@ -7,13 +7,13 @@ import { noDataState, suppressedState } from "../../console/map/cell-state.ts";
 import { findChromium, startChromium } from "../../tools/chromium.ts";
 import { hourFromNow } from "../support/areas.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isInBrowser, isWhole, sampleOf } from "../support/sample.ts";
+import { isInCi, isWhole, sampleOf } from "../support/sample.ts";
 
 /** Chromium on this machine, in which the console is tested. */
 export const chromium = findChromium();
 const takesScreenshots = process.env.TEST_MODE === "screenshots";
 /** Whether this run has tests in a browser. */
-export const isWanted = isInBrowser || takesScreenshots;
+export const isWanted = isInCi || takesScreenshots;
 if (isWanted && chromium === undefined) {
   console.warn(
     "SKIPPED: the console was not tested in a browser. Install Chromium, or name it in CHROMIUM_PATH.",

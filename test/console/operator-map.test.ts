@@ -8,12 +8,12 @@ import { findChromium, startChromium } from "../../tools/chromium.ts";
 import certificate from "../support/certificate.json" with { type: "json" };
 import { mapArchive } from "../support/map-archive.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isInBrowser } from "../support/sample.ts";
+import { isInCi } from "../support/sample.ts";
 import { cellsDrawn, logIn, openConsole, patience } from "./console-page.ts";
 
 const chromium = findChromium();
 
-describe.skipIf(chromium === undefined || !isInBrowser)("the operator's map", () => {
+describe.skipIf(chromium === undefined || !isInCi)("the operator's map", () => {
   let browser: Browser;
   let service: OwnService;
   let host: MapHost;

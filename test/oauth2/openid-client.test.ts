@@ -7,6 +7,7 @@ import { endpoints } from "../../functions/areas.ts";
 import { jwtBearer } from "../../functions/oauth2/rules.ts";
 import { storeSampleOperations } from "../../tools/sample-operations.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
+import { isInCi } from "../support/sample.ts";
 import { goodRequests } from "../support/sample-requests.ts";
 import { demoKey } from "./test-client.ts";
 
@@ -62,28 +63,31 @@ test("openid-client discovers the issuer under both well-known addresses, with n
   expect((await service.call("/.well-known/jwks.json")).status).toBe(200);
 });
 
-test("openid-client gets a client's token, with which every operation of the examples succeeds", async () => {
-  const { access_token: token } = await client.clientCredentialsGrant(config, { scope: scopes.join(" ") });
-  const called = new Map<string, number>();
-  for (const { endpoint, path, headers, body, claims } of await goodRequests()) {
-    const isOfSubscriber = claims.subscription !== undefined;
-    if (endpoint.scope === null || isOfSubscriber || called.has(endpoint.id)) continue;
-    const response = await client.fetchProtectedResource(
-      config,
-      token,
-      new URL(`${service.url}${path}`),
-      endpoint.method,
-      body ?? null,
-      new Headers(headers),
-    );
-    called.set(endpoint.id, response.status);
-    await response.body?.cancel();
-  }
+test.runIf(isInCi)(
+  "openid-client gets a client's token, with which every operation of the examples succeeds",
+  async () => {
+    const { access_token: token } = await client.clientCredentialsGrant(config, { scope: scopes.join(" ") });
+    const called = new Map<string, number>();
+    for (const { endpoint, path, headers, body, claims } of await goodRequests()) {
+      const isOfSubscriber = claims.subscription !== undefined;
+      if (endpoint.scope === null || isOfSubscriber || called.has(endpoint.id)) continue;
+      const response = await client.fetchProtectedResource(
+        config,
+        token,
+        new URL(`${service.url}${path}`),
+        endpoint.method,
+        body ?? null,
+        new Headers(headers),
+      );
+      called.set(endpoint.id, response.status);
+      await response.body?.cancel();
+    }
 
-  const failed = [...called].filter(([, status]) => status >= 400);
-  expect(called.size).toBe(endpoints.filter(({ scope }) => scope !== null).length);
-  expect(failed).toEqual([]);
-});
+    const failed = [...called].filter(([, status]) => status >= 400);
+    expect(called.size).toBe(endpoints.filter(({ scope }) => scope !== null).length);
+    expect(failed).toEqual([]);
+  },
+);
 
 test("openid-client reads the refusals of the token endpoint as errors of OAuth 2", async () => {
   const refused = client.clientCredentialsGrant(config, { scope: "qos-profiles:write" });

