@@ -27,7 +27,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::ApiGateway::Authorizer": members,
   "AWS::ApiGateway::BasePathMapping": members,
   "AWS::ApiGateway::DomainName": members,
-  "AWS::ApiGateway::Stage": ({ AccessLogSetting: _, MethodSettings, ...properties }) =>
+  "AWS::ApiGateway::Stage": ({ MethodSettings, ...properties }) =>
     `${members(properties)}, MethodSettings: ${settingsIn(MethodSettings)}`,
   "AWS::CodeDeploy::DeploymentGroup": ({ AlarmConfiguration, ...properties }) =>
     `${members(properties)}; ${alarmsOf.parse(AlarmConfiguration).Alarms.length} alarms`,

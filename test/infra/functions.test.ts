@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { endpoints, protocolEndpoints, tables } from "../../functions/areas.ts";
@@ -15,7 +14,6 @@ import { policiesOf } from "../../tools/cli/grants.ts";
 import {
   arnOf,
   attribute,
-  configured,
   eachStage,
   functionIdsOf,
   functionOf,
@@ -34,16 +32,6 @@ const functionProperties = z.object({
   LoggingConfig: z.object({ LogGroup: reference }),
   Role: attribute,
 });
-
-const trustProperties = z.object({
-  AssumeRolePolicyDocument: z.object({
-    Statement: z.array(
-      z.object({ Principal: z.object({ Service: z.string() }), Condition: z.unknown().optional() }),
-    ),
-  }),
-});
-
-const logGroupProperties = z.object({ RetentionInDays: z.number() });
 
 /** Functions for whose answer API Gateway waits, for 29 seconds. */
 const awaited: readonly FunctionId[] = [
@@ -99,19 +87,11 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
   const key = only(resourcesOf("AWS::KMS::Key", z.unknown(), from), "keys");
   const roles = resourcesOf("AWS::IAM::Role", z.unknown(), from);
   const statements = policiesOf(from).flatMap((policy) => policy.statements);
-  const logGroups = resourcesOf("AWS::Logs::LogGroup", logGroupProperties, from);
   const propertiesOf = (id: FunctionId) =>
     only(
       functions.filter(({ logicalId }) => logicalId === functionOf(id)),
       id,
     ).properties;
-
-  test(`the logs of ${stage} expire after ${stage === "prod" ? "90 days" : "a week"}`, () => {
-    expect(logGroups.length).toBeGreaterThan(idsOfStage.length);
-    expect(new Set(logGroups.map(({ properties }) => properties.RetentionInDays))).toEqual(
-      new Set([stage === "prod" ? 90 : 7]),
-    );
-  });
 
   describe.each(idsOfStage)("%s", (id) => {
     const properties = propertiesOf(id);
@@ -199,32 +179,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     expect(everything.filter((action) => action.startsWith("lambda:"))).toEqual([]);
   });
 
-  test(`Lambda and CodeDeploy assume the roles of ${stage} for its own account alone, API Gateway as AWS documents it, without a condition`, () => {
-    const trusting = resourcesOf("AWS::IAM::Role", trustProperties, from).flatMap(
-      ({ properties }) => properties.AssumeRolePolicyDocument.Statement,
-    );
-    const ofAccount = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
-    const wrong = trusting.filter(
-      ({ Principal: { Service }, Condition }) =>
-        !isDeepStrictEqual(Condition, Service === "apigateway.amazonaws.com" ? undefined : ofAccount),
-    );
-
-    expect(new Set(trusting.map(({ Principal }) => Principal.Service))).toEqual(
-      new Set([
-        "apigateway.amazonaws.com",
-        "lambda.amazonaws.com",
-        ...(stage === "prod" ? ["codedeploy.amazonaws.com"] : []),
-      ]),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  test(`X-Ray traces neither functions nor API of ${stage} unless the setting tracing is true`, () => {
-    const text = JSON.stringify(from);
-    expect(text).not.toMatch(/xray:|TracingConfig/);
-    expect(text).not.toContain('"TracingEnabled":true');
-  });
-
   test(`the template of ${stage} has nothing of a local run`, () => {
     // The template that tests run is that of a local run.
     const text = JSON.stringify(stage === "dev" ? sharedTemplate("deployedDev") : from);
@@ -238,26 +192,6 @@ describe.each(eachStage)("functions of %s", (stage, from) => {
     ];
     expect(local.filter((one) => text.includes(one))).toEqual([]);
   });
-});
-
-test("with tracing=true the API and each of its functions are traced, and each function may write its traces", () => {
-  const isTraced = z.object({ TracingConfig: z.strictObject({ Mode: z.literal("Active") }) });
-  const api = only(
-    resourcesOf("AWS::ApiGateway::Stage", z.object({ TracingEnabled: z.boolean() }), configured),
-    "stages",
-  );
-  const functions = resourcesOf("AWS::Lambda::Function", isTraced.extend({ Role: attribute }), configured);
-  const writing = functions.filter(({ properties }) =>
-    ["xray:PutTelemetryRecords", "xray:PutTraceSegments"].every((action) =>
-      statementsOf(properties.Role["Fn::GetAtt"][0], configured).some(
-        ({ Action, Resource }) => Action.includes(action) && isDeepStrictEqual(Resource, ["*"]),
-      ),
-    ),
-  );
-
-  expect(api.properties.TracingEnabled).toBe(true);
-  expect(functions.length).toBeGreaterThan(20);
-  expect(writing).toEqual(functions);
 });
 
 test("of densities the sweep may read the item alone that says which day was observed last", () => {
