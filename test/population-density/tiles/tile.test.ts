@@ -18,9 +18,14 @@ const density = fc.oneof(
   fc.double({ min: 0, max: maxDensity, noNaN: true }),
 );
 
+/** Densities that have the same code or the next one: distances that are stored exactly. */
+const closeDensities = fc
+  .tuple(fc.double({ min: 4_096, max: 2_000_000, noNaN: true }), fc.nat(9), fc.nat(9))
+  .map(([value, below, above]) => [value * (1 - below / 20_000), value, value * (1 + above / 20_000)]);
+
 /** Minimum, value and maximum. */
 const range = fc
-  .tuple(density, density, density)
+  .oneof(fc.tuple(density, density, density), closeDensities)
   .map((densities) => densities.toSorted((one, other) => one - other) as [number, number, number]);
 
 /** One cell after `setEstimate`. */

@@ -110,6 +110,18 @@ describe("a caller whose login was erased", () => {
     expect(await send("POST", path)).toMatchObject({ status: 403 });
   });
 
+  test("a secret is stored from the second on in which the erased login's last token expires, and not before", async () => {
+    const store = await import("../../../functions/population-density/webhook-secrets/store.ts");
+    const caller = crypto.randomUUID();
+    const secret = { id: crypto.randomUUID(), secret: "whsec_YQ", createdAt: "2026-11-29T00:00:00.000Z" };
+    await store.eraseWebhookSecrets(caller, 2_000_000_000, ownSignal());
+    const storeAt = (milliseconds: number) =>
+      store.storeWebhookSecret(caller, secret, new Date(milliseconds), ownSignal());
+
+    expect(await storeAt(1_999_999_999_999)).toBe("erased");
+    expect(await storeAt(2_000_000_000_000)).toBe("stored");
+  });
+
   test("POST /webhook-secrets returns 201 after that, and its secret outlasts what DynamoDB deletes late", async () => {
     const { client, create, list } = secretsOf();
     await erase(client, second() - 1);
