@@ -167,7 +167,7 @@ export class Guarantees {
         next !== undefined &&
         sink !== undefined &&
         "mode" in next &&
-        limitReached(inUse, { host: sink, caller, mode: next.mode }, workers, now) === undefined;
+        mayBeSent({ host: sink, caller, mode: next.mode }, inUse, workers, now);
       if (!mayGo) this.#mayGoSince.delete(operationId);
       else if (!this.#mayGoSince.has(operationId)) this.#mayGoSince.set(operationId, now);
       const max = now - due < hour - minute ? maxFreeMilliseconds : maxLateFreeMilliseconds;
@@ -251,4 +251,24 @@ function isDeserved({ behaviours, accessTokenExpiresAt }: Plan): boolean {
     behaviours.every(({ keeps, sent }) => keeps && sent.outcome === "delivered") &&
     accessTokenExpiresAt === undefined
   );
+}
+
+/** Whether docs/deliveries.md lets an upload begin beside others: counted anew, so that a wrong rule is noticed. */
+function mayBeSent(
+  { host, caller, mode }: Pick<Permit, "host" | "caller" | "mode">,
+  permits: readonly Permit[],
+  workers: number,
+  now: number,
+): boolean {
+  const inUse = permits.filter(({ until }) => until > now);
+  const isOwn = (permit: Permit) => caller.startsWith(permit.caller);
+  const isToHost = (permit: Permit) => permit.mode === mode && host.startsWith(permit.host);
+  const [toHost, own, ownAlike] = [
+    inUse.filter(isToHost).length,
+    inUse.filter(isOwn).length,
+    inUse.filter((permit) => isOwn(permit) && (mode === "failure" ? permit.mode === mode : isToHost(permit)))
+      .length,
+  ];
+  const mayHaveAnother = own === 0 || inUse.length < Math.floor(workers / 2);
+  return mayHaveAnother && (mode === "failure" ? toHost < 2 && ownAlike < 2 : toHost < 4 && ownAlike < 3);
 }
