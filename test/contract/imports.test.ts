@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { bundledIds, handlerPath } from "../../infra/bundles.ts";
@@ -9,12 +8,10 @@ import {
   computed,
   files,
   type Import,
-  imports,
   isPackage,
   knownTo,
   loadedBy,
   packageOf,
-  shown,
   wrongImports,
 } from "../support/imports.ts";
 import { words } from "../support/words.ts";
@@ -50,29 +47,6 @@ const manifest = z
     devDependencies: z.record(z.string(), z.string()),
   })
   .parse(JSON.parse(readFileSync("package.json", "utf8")));
-
-// The reader of imports.
-
-test("the import lines that are read here are those that esbuild finds", async () => {
-  const entryPoints = files.filter(isIn("functions", "shared", "infra"));
-  const { metafile } = await build({
-    entryPoints,
-    bundle: true,
-    packages: "external",
-    platform: "node",
-    format: "esm",
-    outdir: "dist",
-    write: false,
-    metafile: true,
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-    logLevel: "silent",
-  });
-  const compiled = entryPoints.flatMap((file) =>
-    (metafile.inputs[file]?.imports ?? []).map(({ path }) => `${file} imports ${path}`),
-  );
-  const read = shown(imports.filter(({ from, typeOnly }) => entryPoints.includes(from) && !typeOnly));
-  expect([...new Set(read)].sort()).toEqual([...new Set(compiled)].sort());
-});
 
 // Imports run downhill.
 

@@ -66,7 +66,7 @@ function onlyTypes(names: string): boolean {
 }
 
 /** Every import of the project. */
-export const imports = files.flatMap(importsOf);
+const imports = files.flatMap(importsOf);
 
 /** Whether an import is of a package, from a registry. */
 export function isPackage({ to, toFile }: Import): boolean {
@@ -79,7 +79,7 @@ export function packageOf(to: string): string {
 }
 
 /** A line for each import, as a failed test shows it. */
-export function shown(found: readonly Import[]): readonly string[] {
+function shown(found: readonly Import[]): readonly string[] {
   return found.map(({ from, to }) => `${from} imports ${to}`);
 }
 
