@@ -2,6 +2,7 @@ import { demoData } from "../import/data-files.ts";
 import type { Around } from "./around.ts";
 import { refuseMalformedConfiguration } from "./declared/configuration.ts";
 import { type DemoTables, importData, makeDemoTables } from "./demo-tables.ts";
+import { freeAttempts } from "./free-attempts.ts";
 import type { CoveredPlace } from "./kept-state.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { loadTables } from "./servers/table-copy.ts";
@@ -62,7 +63,8 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
       },
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
       beforeListening: async (backend, firstKey) => {
-        if (!isFirst) return;
+        // The lock of the kept folder says that no other program has workers here.
+        if (!isFirst) return await freeAttempts(backend);
         if (demo === undefined) await importData(data, storeEnvironment(backend), around?.model);
         else await loadDemo(demo, backend);
         // A folder that is kept has a key once it has data.
