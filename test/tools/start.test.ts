@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { runningService } from "../../tools/local/running-service.ts";
@@ -151,10 +153,31 @@ test.each(sampleOf(moments, 1))(
   },
 );
 
-test.each(sampleOf([[["--port", "70000"]], [["--allow-host", "a:1"]], [["--bogus"]]], 1))(
-  "npm start exits with 2 for the arguments %j",
-  async (args) => {
-    expect(await npmStart(...args).ended).toBe(2);
+test.each([
+  [["--arround", "Suva"], "(Did you mean --around?)"],
+  [["--port", "70000"], "It must be a whole number from 0 to 65535."],
+  [["--allow-host", "a:1"], "It must be the name of a host, without a port."],
+])("npm start %j exits with 2 and says: %s", async (args, sentence) => {
+  const started = npmStart(...args);
+  expect(await started.ended).toBe(2);
+  expect(started.errors()).toContain(sentence);
+});
+
+test("npm start writes out what a terminal would obey in the path of a folder that is not there", async () => {
+  const started = npmStart("--port", "0", "--data", "no\u001b[31m");
+  expect(await started.ended).toBe(1);
+  expect(started.errors()).toMatch(/^--data: there is no folder .*no\\u001b\[31m\n$/);
+});
+
+test.skipIf(process.platform === "win32")(
+  "npm start in a shell with ulimit -n 64 says which limit to raise",
+  async () => {
+    const start = "ulimit -n 64; exec $0 --import ./tools/require-node.mjs tools/local/start.ts --port 0";
+    const ending = promisify(execFile)("sh", ["-c", start, process.execPath]);
+    await expect(ending).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("ulimit -n 1024"),
+    });
   },
 );
 
