@@ -69,7 +69,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   expect(started.output()).toBe(`Listening on ${url}\n`);
 });
 
-test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
+test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, names the public one as issuer and server, and leaves nothing behind", async () => {
   const data = temporaryFolder("start-data-");
   copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
   // Without densities of its own it gets those of the demo city, which takes longer than the rest.
@@ -82,7 +82,7 @@ test("npm start --data imports into its own tables with any account in the shell
     // Another assembly, which takes longer than the rest to make.
     TOKEN_ENDPOINT: isWhole ? "off" : "on",
   };
-  const allowed = ["--allow-host", "Here.example", "--allow-host", "there.example"];
+  const allowed = ["--allow-host", "Here.example", "--public-url", "https://there.example"];
   const started = npmStartIn(shell, "--port", "0", "--data", data.path, ...allowed);
   const url = await listening(started);
   const servers = await answersByHost(url, ["here.example", "there.example", "rebound.example"]);
@@ -93,7 +93,10 @@ test("npm start --data imports into its own tables with any account in the shell
     secrets: [400, 400, 403],
   });
   const metadata = await fetch(`${url}/.well-known/openid-configuration`);
-  expect(metadata.status).toBe(isWhole ? 404 : 200);
+  if (isWhole) expect(metadata.status).toBe(404);
+  else expect(await metadata.json()).toMatchObject({ issuer: "https://there.example" });
+  const document = await (await fetch(`${url}/openapi.json`)).json();
+  expect(document).toHaveProperty("servers.0.url", "https://there.example");
   data.remove();
   await expectNothingLeftAfter("closing the terminal", started);
 });
@@ -157,6 +160,7 @@ test.each([
   [["--arround", "Suva"], "(Did you mean --around?)"],
   [["--port", "70000"], "It must be a whole number from 0 to 65535."],
   [["--allow-host", "a:1"], "It must be the name of a host, without a port."],
+  [["--public-url", "http://a.example"], "It must be an https address without a path"],
 ])("npm start %j exits with 2 and says: %s", async (args, sentence) => {
   const started = npmStart(...args);
   expect(await started.ended).toBe(2);

@@ -27,6 +27,7 @@ interface DemoServiceOptions
     | "logs"
     | "onBroken"
     | "pages"
+    | "publicUrl"
   > {
   readonly port: number;
   /** Folder of the data to import before the port is opened, unless `kept` already has data. */
@@ -41,9 +42,10 @@ const localSinks = "127.0.0.1/32:1024-65535";
 /**
  * Issues tokens to clients at the service's own address, so that they find it by its metadata.
  * @param port the one it is going to have.
+ * @param publicUrl under which others reach it, if they do.
  */
-export function ownIssuer(port: number) {
-  return { TOKEN_ISSUER: `http://127.0.0.1:${port}` };
+export function ownIssuer(port: number, publicUrl?: URL) {
+  return { TOKEN_ISSUER: publicUrl?.origin ?? `http://127.0.0.1:${port}` };
 }
 
 /** Serves the declarations, with data in their tables. */

@@ -30,6 +30,7 @@ interface Wanted {
   readonly data?: string;
   readonly keep?: string;
   readonly allowHost?: readonly string[];
+  readonly publicUrl?: URL;
   readonly watch?: true;
 }
 
@@ -58,6 +59,11 @@ function readOptions(): Wanted {
       "answer requests whose Host is this name too, such as host.docker.internal; may be repeated",
       (name, others: readonly string[] = []) => [...others, hostName(name)],
     )
+    .option(
+      "--public-url <url>",
+      "the https address that a forwarder such as ngrok gives this service: answers and tokens name it",
+      originIn,
+    )
     .option("--watch", "take up what is saved in functions/, shared/, infra/ and console/")
     .configureOutput({ writeErr: complain })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
@@ -68,6 +74,14 @@ function readOptions(): Wanted {
 function hostName(text: string): string {
   if (/^[\w.-]+$/.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError("It must be the name of a host, without a port.");
+}
+
+function originIn(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" && url.href === `${url.origin}/`) return url;
+  throw new InvalidArgumentError(
+    "It must be an https address without a path, such as https://name.ngrok.app.",
+  );
 }
 
 /** Characters that a terminal would obey are written out: paths may have any. */
@@ -98,7 +112,7 @@ function requireOpenFiles(): void {
 
 /** Starts the service and announces it. */
 async function serve(
-  { port: wanted, data: folder, allowHost = [], watch }: Wanted,
+  { port: wanted, data: folder, allowHost = [], publicUrl, watch }: Wanted,
   wantedAround: Around | undefined,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
@@ -117,7 +131,7 @@ async function serve(
     import("./pages.ts"),
   ]);
   const port = await chosenPort(wanted);
-  const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
+  const environment: NodeJS.ProcessEnv = { ...ownIssuer(port, publicUrl), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment)
     ? readableLines(process.stderr, () => isListening)
@@ -133,7 +147,8 @@ async function serve(
     around,
     pages,
     kept,
-    allowedHosts: allowHost,
+    allowedHosts: publicUrl === undefined ? allowHost : [...allowHost, publicUrl.hostname],
+    publicUrl,
     environment,
     deadlineFactor: setting(DEADLINE_FACTOR, { ...localDeadlines, ...shell }),
     logs,
