@@ -37,7 +37,7 @@ interface DemoServiceOptions
 }
 
 /** Allows sinks on this machine, which no deployed stage does. */
-const localSinks = "127.0.0.1/32:1024-65535";
+export const localSinks = "127.0.0.1/32:1024-65535,[::1]/128:1024-65535";
 
 /**
  * Issues tokens to clients at the service's own address, so that they find it by its metadata.
