@@ -1,4 +1,5 @@
 /** Requests to the API of the stage that serves this page: the one way that map, forms and reference send them. */
+import { useServiceClock } from "./time.ts";
 import { type Answer, fetchWhole, successful } from "./whole-answer.ts";
 
 /** What is left of the caller's allowance, as a response says. */
@@ -26,6 +27,7 @@ export function apiUrl(path: string): string {
  */
 export async function fetchFrom(path: string, options: RequestInit): Promise<Answer> {
   const answer = await fetchWhole(apiUrl(path), { ...options, credentials: "omit", cache: "no-store" });
+  useServiceClock(answer.headers.get("date"));
   tellAllowance(answer.headers);
   return answer;
 }

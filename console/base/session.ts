@@ -90,8 +90,6 @@ interface Claims {
   readonly sub?: unknown;
   /** Separated by spaces. */
   readonly scope?: unknown;
-  /** Seconds since 1970. */
-  readonly exp?: unknown;
 }
 
 /** What a token says; undefined for what is no JWT. */
@@ -169,13 +167,10 @@ export function allowedPlaces(): readonly { readonly name: string; readonly href
     .map(([, place]) => place);
 }
 
-/** The login that the tab had before its reload, if its token has not expired. */
+/** The login that the tab had before its reload. Whether its token has expired, a 401 says: clocks here may be wrong. */
 function keptLogin(): Login | undefined {
   const text = withStorage("sessionStorage", (storage) => storage.getItem(name)) ?? null;
-  if (text === null) return undefined;
-  const kept = JSON.parse(text) as Login;
-  const { exp } = claimsOf(kept.token) ?? {};
-  return typeof exp === "number" && exp * 1_000 > Date.now() ? kept : undefined;
+  return text === null ? undefined : (JSON.parse(text) as Login);
 }
 
 /** Keeps the login with the tab. Where the user forbids it, the session ends with the page. */

@@ -10,6 +10,20 @@ interface Formats {
   readonly parts: Intl.DateTimeFormat;
 }
 
+/** How far the service's clock is ahead of this machine's, which may be wrong by hours; in milliseconds. */
+let serviceAhead = 0;
+
+/** Takes over the service's clock from the `Date` of a response. */
+export function useServiceClock(date: string | null): void {
+  const ahead = Date.parse(date ?? "") - Date.now();
+  if (!Number.isNaN(ahead)) serviceAhead = ahead;
+}
+
+/** The time by the service's clock, which judges periods. */
+export function serviceTime(): Date {
+  return new Date(Date.now() + serviceAhead);
+}
+
 /** The zone of the data, or the browser's where the service names none. */
 let dataZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 let isUtc = false;
@@ -104,7 +118,7 @@ export function zoneName(moment = new Date()): string {
 }
 
 /** The start of the hour some hours after the current one. */
-export function hoursFromNow(hours: number, now = new Date()): Date {
+export function hoursFromNow(hours: number, now = serviceTime()): Date {
   return new Date((Math.floor(now.getTime() / hourMilliseconds) + hours) * hourMilliseconds);
 }
 
@@ -112,7 +126,7 @@ export function hoursFromNow(hours: number, now = new Date()): Date {
 const aheadMilliseconds = hourMilliseconds / 4;
 
 /** The start of the first hour that is more than a quarter of an hour ahead. */
-export function nextHour(now = new Date()): Date {
+export function nextHour(now = serviceTime()): Date {
   return hoursFromNow(1, new Date(now.getTime() + aheadMilliseconds));
 }
 

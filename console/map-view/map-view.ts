@@ -2,7 +2,7 @@
 import { element } from "../base/dom.ts";
 import { currentLogin, onLoginChange } from "../base/session.ts";
 import { onThemeChange } from "../base/theme.ts";
-import { useDataZone } from "../base/time.ts";
+import { serviceTime, useDataZone } from "../base/time.ts";
 import type { Area, Point } from "../data/area.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import { areCovered } from "../data/covered.ts";
@@ -71,7 +71,7 @@ class MapView {
     const [example] = panel.examples;
     const initial = example === undefined || this.showing.hasCells ? {} : { areas: [example.area] };
     this.showing.hour = state.hour;
-    panel.dayAndHour.show(state.hour ?? new Date());
+    panel.dayAndHour.show(state.hour ?? serviceTime());
     const common = state.areas === undefined ? this.showing.scale : "All answers";
     this.showing.scale = keptState()?.scale ?? common;
     panel.form.fill({ ...initial, ...state });
@@ -202,7 +202,7 @@ class MapView {
   #pick(weekday: string, clock: string): void {
     const form = this.#panel?.form;
     if (this.showing.isOf(form?.query()) && this.showing.choose(weekday, clock)) return;
-    const now = new Date();
+    const now = serviceTime();
     const day = dayNamed(weekday, clock, { isPast: (this.showing.hour ?? now) < now, now });
     if (day === undefined) return;
     this.showing.hour = day.hour;

@@ -1,6 +1,7 @@
 /** The form for a request: areas, period, precision, and the size of the answer. */
 import { otherGround } from "../base/demo.ts";
 import { buttonTo, html } from "../base/dom.ts";
+import { serviceTime } from "../base/time.ts";
 import type { Area, Point } from "../data/area.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import type { Query } from "../data/query.ts";
@@ -65,7 +66,7 @@ export function requestForm(options: FormOptions): RequestForm {
     hours: period.hours(),
     precision: precision.precision(),
   });
-  const found = () => validate(values(), capabilities, examples, new Date());
+  const found = () => validate(values(), capabilities, examples, serviceTime());
   const update = () => {
     const problem = found();
     precision.show(values());
@@ -137,7 +138,7 @@ function precisionAndSize(precisions: readonly number[], slots: number, onChange
   const show = ({ areas, from, hours, precision }: Asked) => {
     const [first] = areas;
     showCellSize(first);
-    const cost = from === undefined ? 0 : costOf({ areas, from, hours, precision }, new Date());
+    const cost = from === undefined ? 0 : costOf({ areas, from, hours, precision }, serviceTime());
     size.show(first && largestCount({ areas }, precision), hours, areas.length, cost);
   };
   return { fieldset, precision, set, show };

@@ -197,56 +197,24 @@ describe("a receiver with a webhook secret", () => {
   const signedReceiver = () =>
     createReceiver({ webhookSecret, onDelivery: (delivery) => void handedOver.push(delivery) });
 
-  /** A delivery that is signed with some secrets, and of which something may be changed afterwards. */
-  function signed(
-    secrets: readonly string[],
-    changes: { headers?: Record<string, string>; body?: string } = {},
-  ) {
+  /** A delivery that is signed, with further headers. */
+  function signed(more: Record<string, string> = {}) {
     const delivery = deliveryOf();
     const body = JSON.stringify(delivery);
     const { operationId } = delivery;
-    const signatures = secrets.map((secret) => new Webhook(secret).sign(operationId, new Date(now), body));
     const headers = {
       authorization: "",
       "webhook-id": operationId,
       "webhook-timestamp": String(now / 1_000),
-      "webhook-signature": signatures.join(" "),
-      ...changes.headers,
+      "webhook-signature": new Webhook(webhookSecret).sign(operationId, new Date(now), body),
+      ...more,
     };
-    return post({ headers, body: changes.body ?? body });
+    return post({ headers, body });
   }
-
-  test.each([
-    ["its secret", () => [webhookSecret]],
-    ["another secret and its own", () => [secretOf(), webhookSecret]],
-    ["its own secret and another", () => [webhookSecret, secretOf()]],
-  ])("a receiver accepts a delivery without an access token that is signed with %s", async (_, secrets) => {
-    expect((await signedReceiver()(signed(secrets()))).status).toBe(204);
-    expect(handedOver).toHaveLength(1);
-  });
-
-  test.each([
-    ["without a time", () => signed([webhookSecret], { headers: { "webhook-timestamp": "" } })],
-    ["not signed", () => post({ headers: { authorization: "" } })],
-    ["signed with another secret", () => signed([secretOf()])],
-    ["changed", () => signed([webhookSecret], { body: JSON.stringify(deliveryOf()) })],
-    ["of another id", () => signed([webhookSecret], { headers: { "webhook-id": crypto.randomUUID() } })],
-    [
-      "of another time",
-      () => signed([webhookSecret], { headers: { "webhook-timestamp": String(now / 1_000 + 1) } }),
-    ],
-    [
-      "signed in another version",
-      () => signed([webhookSecret], { headers: { "webhook-signature": "v2,AAAA" } }),
-    ],
-  ])("a receiver answers 401 to a delivery that is %s", async (_, request) => {
-    expect((await signedReceiver()(request())).status).toBe(401);
-    expect(handedOver).toEqual([]);
-  });
 
   test("a receiver hands a replayed delivery over once, and refuses it when it is stale", async () => {
     const receive = signedReceiver();
-    const request = signed([webhookSecret]);
+    const request = signed();
     const copies = [request.clone(), request.clone(), request.clone()] as const;
     expect((await receive(copies[0])).status).toBe(204);
     expect((await receive(copies[1])).status).toBe(204);
@@ -286,7 +254,7 @@ describe("a receiver with a webhook secret", () => {
     const decode = vi.spyOn(TextDecoder.prototype, "decode");
     expect((await signedReceiver()(forged("{}"))).status).toBe(401);
     expect(decode).not.toHaveBeenCalled();
-    expect((await signedReceiver()(signed([webhookSecret]))).status).toBe(204);
+    expect((await signedReceiver()(signed())).status).toBe(204);
     expect(decode).toHaveBeenCalled();
   });
 
@@ -331,30 +299,36 @@ describe("a receiver with a webhook secret", () => {
     });
     const seen = { 204: 0, 401: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 2 }), async (parts) => {
-        const texts = parts.map(({ version, secret, seconds, more }) => {
-          const signature = new Webhook(secret).sign(operationId, new Date(now + seconds * 1_000), body);
-          return `${version},${signature.split(",")[1]}${more}`;
-        });
-        const headers = {
-          "webhook-id": operationId,
-          "webhook-timestamp": String(now / 1_000 + (parts[0]?.seconds ?? 0)),
-          "webhook-signature": texts.join(" "),
-        };
-        const expected = accepts(oracle, body, headers) ? 204 : 401;
-        seen[expected]++;
-        expect((await signedReceiver()(post({ headers, body }))).status).toBe(expected);
-      }),
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 2 }),
+        fc.boolean(),
+        async (parts, isWhole) => {
+          const texts = parts.map(({ version, secret, seconds, more }) => {
+            const signature = new Webhook(secret).sign(operationId, new Date(now + seconds * 1_000), body);
+            return `${version},${signature.split(",")[1]}${more}`;
+          });
+          const headers = {
+            "webhook-id": operationId,
+            "webhook-timestamp": String(now / 1_000 + (parts[0]?.seconds ?? 0)),
+            "webhook-signature": texts.join(" "),
+          };
+          const sent = isWhole ? body : `${body} `;
+          const expected = accepts(oracle, sent, headers) ? 204 : 401;
+          seen[expected]++;
+          expect((await signedReceiver()(post({ headers, body: sent }))).status).toBe(expected);
+        },
+      ),
       { numRuns: 300 },
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
+    expect(handedOver).toHaveLength(seen[204]);
   });
 
   test("a receiver requires the access token, too, if it is given both", async () => {
     const receive = receiver({ webhookSecret });
-    expect((await receive(signed([webhookSecret]))).status).toBe(401);
+    expect((await receive(signed())).status).toBe(401);
     const authorization = `Bearer ${accessToken}`;
-    expect((await receive(signed([webhookSecret], { headers: { authorization } }))).status).toBe(204);
+    expect((await receive(signed({ authorization }))).status).toBe(204);
   });
 
   test("a receiver is not created with an empty secret or token, or without both", () => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { authorizer } from "../../infra/gateway.ts";
+import { incomingRequest } from "../../shared/http/event.ts";
 import { readDeclarations } from "../../tools/local/declared/declarations.ts";
 import { InvocationError, throttledInvocation } from "../../tools/local/lambda/invocation-error.ts";
 import { methodOf, useGateways } from "./sample.ts";
@@ -98,6 +99,21 @@ test("a request → its function gets who sent what to which host, every value d
     stage: "live",
   });
 });
+
+test.each([
+  [undefined, (url: string) => url],
+  ["https://there.example", () => "https://there.example"],
+  ["https://there.example:8443", () => "https://there.example:8443"],
+])(
+  "with --public-url %s its function names that address, or the one that was asked, whatever forwarded headers say",
+  async (named, addressOf) => {
+    const publicUrl = named === undefined ? undefined : new URL(named);
+    const { send, url } = await open({ methods }, { invoke: echo, publicUrl });
+    const headers = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", forwarded: "host=e" };
+    const { body } = await send("/things", { headers });
+    expect(incomingRequest(JSON.parse(body)).address).toBe(addressOf(url));
+  },
+);
 
 test("a body of any type → its function gets it as base64", async () => {
   const headers = { "content-type": "application/octet-stream; x=y" };

@@ -51,7 +51,7 @@ async function openQueues() {
   return { client, QueueUrl: urls.get("jobs"), receive };
 }
 
-test("the embedded SQS keeps deleted and hidden messages back after a restart, and keeps dead letters", async () => {
+test("the embedded SQS keeps deleted messages back after a restart, shows hidden ones, and keeps dead letters", async () => {
   const { client, QueueUrl, receive } = await openQueues();
   for (const MessageBody of ["deleted", "hidden", "shown again"]) {
     await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
@@ -62,12 +62,12 @@ test("the embedded SQS keeps deleted and hidden messages back after a restart, a
   await client.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
   await closeAll();
 
-  // This receive makes the visible message a dead letter, which another restart keeps.
+  // This receive makes both messages dead letters, which another restart keeps.
   expect(await (await openQueues()).receive("jobs")).toEqual([]);
   await closeAll();
-  const [letter, ...more] = await (await openQueues()).receive("dead");
-  expect(letter).toMatchObject({ Body: "shown again", Attributes: { ApproximateReceiveCount: "3" } });
-  expect(more).toEqual([]);
+  const letters = await (await openQueues()).receive("dead");
+  const received = letters.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount]);
+  expect(received.sort()).toEqual(["hidden", "shown again"].map((body) => [body, "3"]));
 });
 
 const byState = {

@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../shared/temporary-folder.ts";
 import { runningService } from "../../tools/local/running-service.ts";
@@ -67,7 +69,7 @@ test("npm start prints one line when it can answer, takes at most 400 MB, and ex
   expect(started.output()).toBe(`Listening on ${url}\n`);
 });
 
-test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, and leaves nothing behind", async () => {
+test("npm start --data imports into its own tables with any account in the shell, has the token endpoint unless it is off, answers by the two allowed names and no other, names the public one as issuer and server, and leaves nothing behind", async () => {
   const data = temporaryFolder("start-data-");
   copyFileSync("tools/demo/devices.json", join(data.path, "devices.json"));
   // Without densities of its own it gets those of the demo city, which takes longer than the rest.
@@ -80,7 +82,7 @@ test("npm start --data imports into its own tables with any account in the shell
     // Another assembly, which takes longer than the rest to make.
     TOKEN_ENDPOINT: isWhole ? "off" : "on",
   };
-  const allowed = ["--allow-host", "Here.example", "--allow-host", "there.example"];
+  const allowed = ["--allow-host", "Here.example", "--public-url", "https://there.example"];
   const started = npmStartIn(shell, "--port", "0", "--data", data.path, ...allowed);
   const url = await listening(started);
   const servers = await answersByHost(url, ["here.example", "there.example", "rebound.example"]);
@@ -91,7 +93,10 @@ test("npm start --data imports into its own tables with any account in the shell
     secrets: [400, 400, 403],
   });
   const metadata = await fetch(`${url}/.well-known/openid-configuration`);
-  expect(metadata.status).toBe(isWhole ? 404 : 200);
+  if (isWhole) expect(metadata.status).toBe(404);
+  else expect(await metadata.json()).toMatchObject({ issuer: "https://there.example" });
+  const document = await (await fetch(`${url}/openapi.json`)).json();
+  expect(document).toHaveProperty("servers.0.url", "https://there.example");
   data.remove();
   await expectNothingLeftAfter("closing the terminal", started);
 });
@@ -151,10 +156,32 @@ test.each(sampleOf(moments, 1))(
   },
 );
 
-test.each(sampleOf([[["--port", "70000"]], [["--allow-host", "a:1"]], [["--bogus"]]], 1))(
-  "npm start exits with 2 for the arguments %j",
-  async (args) => {
-    expect(await npmStart(...args).ended).toBe(2);
+test.each([
+  [["--arround", "Suva"], "(Did you mean --around?)"],
+  [["--port", "70000"], "It must be a whole number from 0 to 65535."],
+  [["--allow-host", "a:1"], "It must be the name of a host, without a port."],
+  [["--public-url", "http://a.example"], "It must be an https address without a path"],
+])("npm start %j exits with 2 and says: %s", async (args, sentence) => {
+  const started = npmStart(...args);
+  expect(await started.ended).toBe(2);
+  expect(started.errors()).toContain(sentence);
+});
+
+test("npm start writes out what a terminal would obey in the path of a folder that is not there", async () => {
+  const started = npmStart("--port", "0", "--data", "no\u001b[31m");
+  expect(await started.ended).toBe(1);
+  expect(started.errors()).toMatch(/^--data: there is no folder .*no\\u001b\[31m\n$/);
+});
+
+test.skipIf(process.platform === "win32")(
+  "npm start in a shell with ulimit -n 64 says which limit to raise",
+  async () => {
+    const start = "ulimit -n 64; exec $0 --import ./tools/require-node.mjs tools/local/start.ts --port 0";
+    const ending = promisify(execFile)("sh", ["-c", start, process.execPath]);
+    await expect(ending).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("ulimit -n 1024"),
+    });
   },
 );
 

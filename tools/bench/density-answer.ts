@@ -1,5 +1,7 @@
 import { type Answer, bodyOf, type CellsOfTile } from "../../functions/population-density/answer/json.ts";
 import { overWholeCells } from "../../functions/population-density/answer/whole-cells.ts";
+import { measured } from "../../functions/population-density/delivery/measure.ts";
+import { beginSignature } from "../../functions/population-density/delivery/sign.ts";
 import type { TileHour } from "../../functions/population-density/tiles/tile-hour.ts";
 import { atLeast, inUnit, median, type Row, shown, sized, times } from "./bench.ts";
 import { alphabet, dayOf, firstHours, timeOf } from "./city-densities.ts";
@@ -36,7 +38,7 @@ export async function answerRows(): Promise<Row[]> {
     basisOf: () => "OBSERVED",
   };
   await assertSame(bodyOf(answer, []), builtJson(answer, tileHour, geohashes));
-  const [built, json]: [number[], number[]] = [[], []];
+  const [built, json, counted, signed]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let pair = -firstPairs; pair < pairs; pair++) {
     const started = performance.now();
     builtJson(answer, tileHour, geohashes);
@@ -45,12 +47,16 @@ export async function answerRows(): Promise<Row[]> {
     if (pair < 0) continue;
     built.push(building);
     json.push(streaming);
+    counted.push(await countedMilliseconds(answer, []));
+    signed.push(await countedMilliseconds(answer, ["whsec_bWFkZSBmb3IgYSBiZW5jaA=="]));
   }
   const slots = tiles.reduce((sum, { cells }) => sum + cells.length, 0) * hourCount;
   const what = `JSON, ${slots.toLocaleString("en")} slots`;
   return [
     shown(`${what}: as objects, then text`, inUnit("ms")(median(built))),
     shown(`${what}: streamed`, inUnit("ms")(median(json))),
+    shown(`${what}: counted before a delivery`, inUnit("ms")(median(counted))),
+    shown(`${what}: counted and signed before a delivery`, inUnit("ms")(median(signed))),
     atLeast(
       `${what}: streamed over objects`,
       median(json.map((milliseconds, pair) => (built[pair] ?? Number.NaN) / milliseconds)),
@@ -66,6 +72,15 @@ async function streamedMilliseconds(answer: Answer): Promise<number> {
   const chunks = bodyOf({ ...answer, tiles: coverOfCity() }, bufferPool);
   // What is sent is reused.
   for await (const chunk of chunks) bufferPool.push(chunk);
+  return performance.now() - started;
+}
+
+/** What a delivery waits for before it is sent: its length, and its signatures. */
+async function countedMilliseconds(answer: Answer, secrets: readonly string[]): Promise<number> {
+  const started = performance.now();
+  const bufferPool: Buffer[] = [];
+  const { update } = beginSignature({ id: "", timestamp: "" }, secrets);
+  await measured(() => bodyOf(answer, bufferPool), update, bufferPool, AbortSignal.timeout(60_000));
   return performance.now() - started;
 }
 

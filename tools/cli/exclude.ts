@@ -19,11 +19,13 @@ export function addExclude(excluding: Command, print: Print): void {
     .option("--undo", "take the day back into typical weekdays")
     .action(async (date: string, { undo = false, ...options }: ExcludeOptions) => {
       const stack = await connectStack(options, "density-imports");
-      const [{ excludeDay }, { withPatientCalls }] = await Promise.all([
+      const [{ excludeDay }, { tellWait }, { withPatientCalls }] = await Promise.all([
         import("../../functions/population-density/import/publish/exclude-day.ts"),
+        import("../import/table-lease.ts"),
         import("../../shared/aws/patient-calls.ts"),
       ]);
-      const counts = await withPatientCalls(() => excludeDay(date, !undo));
+      const onWait = (_: string, until: number) => tellWait("densities", until);
+      const counts = await withPatientCalls(() => excludeDay(date, !undo, new Date(), onWait));
       const done = undo ? "is taken back into" : "stays out of";
       print(`${date} ${done} typical weekdays: ${changedItems(counts)} in ${stack}`);
     });

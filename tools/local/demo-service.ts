@@ -2,6 +2,7 @@ import { demoData } from "../import/data-files.ts";
 import type { Around } from "./around.ts";
 import { refuseMalformedConfiguration } from "./declared/configuration.ts";
 import { type DemoTables, importData, makeDemoTables } from "./demo-tables.ts";
+import { freeAttempts } from "./free-attempts.ts";
 import type { CoveredPlace } from "./kept-state.ts";
 import { embeddedCredentials } from "./servers/backing-server.ts";
 import { loadTables } from "./servers/table-copy.ts";
@@ -26,6 +27,7 @@ interface DemoServiceOptions
     | "logs"
     | "onBroken"
     | "pages"
+    | "publicUrl"
   > {
   readonly port: number;
   /** Folder of the data to import before the port is opened, unless `kept` already has data. */
@@ -35,14 +37,15 @@ interface DemoServiceOptions
 }
 
 /** Allows sinks on this machine, which no deployed stage does. */
-const localSinks = "127.0.0.1/32:1024-65535";
+export const localSinks = "127.0.0.1/32:1024-65535,[::1]/128:1024-65535";
 
 /**
  * Issues tokens to clients at the service's own address, so that they find it by its metadata.
  * @param port the one it is going to have.
+ * @param publicUrl under which others reach it, if they do.
  */
-export function ownIssuer(port: number) {
-  return { TOKEN_ISSUER: `http://127.0.0.1:${port}` };
+export function ownIssuer(port: number, publicUrl?: URL) {
+  return { TOKEN_ISSUER: publicUrl?.origin ?? `http://127.0.0.1:${port}` };
 }
 
 /** Serves the declarations, with data in their tables. */
@@ -62,7 +65,8 @@ export async function startDemoService(options: DemoServiceOptions): Promise<Loc
       },
       environment: { SINK_ALLOWED_NETWORKS: localSinks, ...options.environment },
       beforeListening: async (backend, firstKey) => {
-        if (!isFirst) return;
+        // The lock of the kept folder says that no other program has workers here.
+        if (!isFirst) return await freeAttempts(backend);
         if (demo === undefined) await importData(data, storeEnvironment(backend), around?.model);
         else await loadDemo(demo, backend);
         // A folder that is kept has a key once it has data.

@@ -58,6 +58,8 @@ export interface LocalServiceOptions {
   readonly kept?: KeptState | undefined;
   /** Names by which the gateway and the embedded servers can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** The https address that answers name instead of the one that was asked. */
+  readonly publicUrl?: URL | undefined;
   /** Told when an embedded server, or what it keeps, can no longer be used; by default a warning. */
   readonly onBroken?: ((error: Error) => void) | undefined;
   /** Receives the output of functions and the errors of the gateway and of queues; by default standard error. */
@@ -129,6 +131,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       stream: (id, event) => backend.stream(id as FunctionId, event),
       logs,
       allowedHosts: options.allowedHosts,
+      publicUrl: options.publicUrl,
       deadlineFactor: options.deadlineFactor,
     });
     const { url } = track(await gateway.open(options.port));

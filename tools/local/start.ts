@@ -12,61 +12,107 @@ const stop = new Promise<void>((resolve) => {
   });
 });
 
-const { parseArgs } = await import("node:util");
+const { Command, InvalidArgumentError, Option } = await import("commander");
+const { wholeNumber } = await import("../cli/options.ts");
 const { demoData, hasDemoLogins, requireDataFolder } = await import("../import/data-files.ts");
 const { fromInvocationFolder } = await import("../invocation-folder.ts");
+const { visibleText } = await import("../visible-text.ts");
 const { forgetAwsAccount } = await import("./servers/aws-variables.ts");
 const { refuseMalformedConfiguration } = await import("./declared/configuration.ts");
 const { setting } = await import("../../shared/environment.ts");
 const { DEADLINE_FACTOR } = await import("../../shared/variables/deadline-factor.ts");
 const { chosenPort, requireFreePort } = await import("./servers/listening-server.ts");
 
-function readArguments() {
-  try {
-    const { values } = parseArgs({
-      args: withNegativeBox(process.argv.slice(2)),
-      options: {
-        port: { type: "string" },
-        data: { type: "string" },
-        keep: { type: "string" },
-        around: { type: "string" },
-        "allow-host": { type: "string", multiple: true },
-        watch: { type: "boolean" },
-        help: { type: "boolean" },
-      },
-    });
-    const { port = process.env.PORT ?? "3000", data, keep, around, help = false, watch = false } = values;
-    const { "allow-host": allowedHosts = [] } = values;
-    const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535;
-    return isPort && allowedHosts.every((name) => /^[\w.-]+$/.test(name))
-      ? {
-          port: Number(port),
-          data: data === undefined ? undefined : fromInvocationFolder(data),
-          keep: keep === undefined ? undefined : fromInvocationFolder(keep),
-          around,
-          allowedHosts: allowedHosts.map((name) => name.toLowerCase()),
-          help,
-          watch,
-        }
-      : undefined;
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
+/** What was asked for. */
+interface Wanted {
+  readonly port: number;
+  readonly around?: string;
+  readonly data?: string;
+  readonly keep?: string;
+  readonly allowHost?: readonly string[];
+  readonly publicUrl?: URL;
+  readonly watch?: true;
+}
+
+/** Ends the program with 2 for wrong options, which it names, and with 0 after `--help`. */
+function readOptions(): Wanted {
+  return new Command("npm start --")
+    .addOption(
+      new Option("--port <port>", "listen on this port of 127.0.0.1; 0 chooses a free one")
+        .env("PORT")
+        .argParser(wholeNumber(0, 65_535))
+        .default(3000),
+    )
+    .option(
+      "--around <place>",
+      "cover another place than the demo's city, by a model, nobody was counted: a name, a box " +
+        "(west,south,east,north), or a .geojson file with polygons",
+    )
+    .option("--data <folder>", "import this folder instead of the demo data", fromInvocationFolder)
+    .option(
+      "--keep <folder>",
+      "keep tables, messages and keys there, and continue with them at the next start",
+      fromInvocationFolder,
+    )
+    .option(
+      "--allow-host <name>",
+      "answer requests whose Host is this name too, such as host.docker.internal; may be repeated",
+      (name, others: readonly string[] = []) => [...others, hostName(name)],
+    )
+    .option(
+      "--public-url <url>",
+      "the https address that a forwarder such as ngrok gives this service: answers and tokens name it",
+      originIn,
+    )
+    .option("--watch", "take up what is saved in functions/, shared/, infra/ and console/")
+    .configureOutput({ writeErr: complain })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .parse()
+    .opts<Wanted>();
+}
+
+function hostName(text: string): string {
+  if (/^[\w.-]+$/.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError("It must be the name of a host, without a port.");
+}
+
+function originIn(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" && url.href === `${url.origin}/`) return url;
+  throw new InvalidArgumentError(
+    "It must be an https address without a path, such as https://name.ngrok.app.",
+  );
+}
+
+/** Characters that a terminal would obey are written out: paths may have any. */
+function complain(text: string): void {
+  console.error(visibleText(text.trimEnd()));
 }
 
 /** A machine that does other things, too, answers slowly, but it answers: time limits count while a thread waits. */
 const localDeadlines = { DEADLINE_FACTOR: "4" };
 
-/** A box in the west begins with a hyphen, as an option does: `--around -0.2,51.4,0,51.6`. */
-function withNegativeBox(args: readonly string[]): string[] {
-  const at = args.findIndex((arg, index) => arg === "--around" && /^-[\d.]/.test(args[index + 1] ?? ""));
-  return at < 0 ? [...args] : args.toSpliced(at, 2, args.slice(at, at + 2).join("="));
+/** A run has 74 open files and connections at rest, and more with requests. */
+const openFilesNeeded = 256;
+
+/** @throws {Error} saying what to do if the shell lets a program open fewer files: connections would fail later. */
+function requireOpenFiles(): void {
+  // Without the addresses of the machine, which take long.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files: { readonly soft: number | "unlimited" } };
+  };
+  const allowed = userLimits?.open_files.soft;
+  if (typeof allowed !== "number" || allowed >= openFilesNeeded) return;
+  throw new Error(
+    `npm start needs ${openFilesNeeded} open files and connections, and this shell allows ${allowed}: ` +
+      "raise it with ulimit -n 1024",
+  );
 }
 
 /** Starts the service and announces it. */
 async function serve(
-  { port: wanted, data: folder, allowedHosts, watch }: NonNullable<ReturnType<typeof readArguments>>,
+  { port: wanted, data: folder, allowHost = [], publicUrl, watch }: Wanted,
   wantedAround: Around | undefined,
   kept: KeptState | undefined,
   shell: NodeJS.ProcessEnv,
@@ -85,7 +131,7 @@ async function serve(
     import("./pages.ts"),
   ]);
   const port = await chosenPort(wanted);
-  const environment: NodeJS.ProcessEnv = { ...ownIssuer(port), ...shell };
+  const environment: NodeJS.ProcessEnv = { ...ownIssuer(port, publicUrl), ...shell };
   const data = folder ?? kept?.firstStart?.data ?? demoData;
   const logs = isReadable(process.stderr, environment)
     ? readableLines(process.stderr, () => isListening)
@@ -101,12 +147,13 @@ async function serve(
     around,
     pages,
     kept,
-    allowedHosts,
+    allowedHosts: publicUrl === undefined ? allowHost : [...allowHost, publicUrl.hostname],
+    publicUrl,
     environment,
     deadlineFactor: setting(DEADLINE_FACTOR, { ...localDeadlines, ...shell }),
     logs,
     onBroken: (error) => {
-      console.error(whyBroken(kept, error));
+      complain(whyBroken(kept, error));
       process.exit(1);
     },
   });
@@ -117,7 +164,8 @@ async function serve(
   console.log(`Listening on ${service.url}`);
   if (process.stdout.isTTY) {
     const paths = service.declarations.api.methods.map(({ path }) => path);
-    console.log(nextSteps(service.url, paths, { hasDemoLogins: hasDemoLogins(data), around: around?.name }));
+    const steps = nextSteps(service.url, paths, { hasDemoLogins: hasDemoLogins(data), around: around?.name });
+    console.log(visibleText(steps));
   }
   return service;
 }
@@ -153,28 +201,7 @@ async function openKeptState(
   return await KeptState.open(folder, wanted);
 }
 
-const usage = `usage: npm start -- [--port 0…65535] [--around PLACE | --data FOLDER]
-                       [--keep FOLDER] [--allow-host NAME]... [--watch]
-
-  --port PORT    listen on this port of 127.0.0.1 (default: PORT, or 3000); 0 chooses a free one
-  --around PLACE cover another place than the demo's city, by a model, nobody was counted: a name, a box
-                 (west,south,east,north), or a .geojson file with polygons
-  --data FOLDER  import this folder instead of the demo data
-  --keep FOLDER  keep tables, messages and keys there, and continue with them at the next start
-  --allow-host NAME
-                 answer requests whose Host is this name too, such as host.docker.internal; may be repeated
-  --watch        take up what is saved in functions/, shared/, infra/ and console/ while the service runs`;
-
-const wanted = readArguments();
-if (wanted === undefined) {
-  console.error(usage);
-  process.exit(2);
-}
-if (wanted.help) {
-  console.log(usage);
-  process.exit(0);
-}
-
+const wanted = readOptions();
 try {
   forgetAwsAccount(process.env);
   const environment = { ...process.env };
@@ -183,6 +210,7 @@ try {
   refuseMalformedConfiguration(environment);
   const { keep, data } = wanted;
   // Checked first, as a start takes seconds.
+  requireOpenFiles();
   if (data !== undefined) requireDataFolder(data);
   if (data !== undefined && wanted.around !== undefined) {
     throw new Error("--around covers the demo's data, and --data imports others: leave out one of them");
@@ -197,6 +225,6 @@ try {
   await kept?.close();
   process.exit(0);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  complain(error instanceof Error ? error.message : String(error));
   process.exit(1);
 }

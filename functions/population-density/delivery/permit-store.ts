@@ -3,12 +3,7 @@ import { getItem, putItem, updateItem, updateWithPrevious } from "../../../share
 import { withSchema } from "../../../shared/table.ts";
 import type { Permit } from "./permit-rules.ts";
 import type { PermitStore } from "./ports.ts";
-import { densityPermits } from "./tables.ts";
-
-/**
- * All permits are a set in one item: there are hardly more of them than workers, and all limits can be checked together.
- */
-const permitsKey = { limit: "permits", entry: "all" };
+import { densityPermits, permitsKey } from "./tables.ts";
 
 const acceptances = withSchema(densityPermits, z.object({}));
 

@@ -38,3 +38,8 @@ export const densityPermits = table({
   ephemeral: true,
   schema: z.object({ held: z.optional(z.set(z.string())) }),
 });
+
+/**
+ * All permits are a set in one item: there are hardly more of them than workers, and all limits can be checked together.
+ */
+export const permitsKey = { limit: "permits", entry: "all" };

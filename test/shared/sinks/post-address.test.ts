@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { AttemptTimer, defaultLimits } from "../../../shared/sinks/attempt-timer.ts";
 import { firstConnected } from "../../../shared/sinks/connection.ts";
@@ -5,6 +7,7 @@ import { parseAllowedNetworks } from "../../../shared/sinks/networks.ts";
 import type { PostOptions } from "../../../shared/sinks/post.ts";
 import { resolveName } from "../../../shared/sinks/resolve-name.ts";
 import { parseSink } from "../../../shared/sinks/sink-url.ts";
+import { localSinks } from "../../../tools/local/demo-service.ts";
 import { type NameServer, openNameServer } from "../../support/name-server.ts";
 import {
   answering,
@@ -14,6 +17,7 @@ import {
   delivered,
   httpSink,
   httpsSink,
+  listen,
   postTo,
   short,
 } from "./sink-server.ts";
@@ -30,6 +34,9 @@ async function nameServer(names: Parameters<typeof openNameServer>[0]): Promise<
 }
 
 const sink = "https://sink.example.com";
+const hasIPv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === "::1"),
+);
 const ca = certificate.cert;
 const refused = { outcome: "refused", cause: "ADDRESS", sentWhole: false };
 
@@ -112,6 +119,17 @@ test("an attempt resolves neither an address nor localhost", async () => {
     expect(await postTo(port, { sink: `http://${host}:${port}/`, resolve })).toEqual(delivered);
   }
 });
+
+test.skipIf(!hasIPv6)(
+  "npm start reaches a sink that listens on ::1 alone, as localhost and as [::1]",
+  async () => {
+    const { port } = await listen(createServer(answering(200)), "::1");
+    const allowed = parseAllowedNetworks(localSinks) ?? [];
+    for (const host of ["localhost", "[::1]"]) {
+      expect(await postTo(port, { sink: `http://${host}:${port}/`, allowed })).toEqual(delivered);
+    }
+  },
+);
 
 test("an attempt connects to the next address when one refuses the connection", async () => {
   const { port } = await httpsSink(answering(200));

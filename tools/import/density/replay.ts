@@ -21,6 +21,7 @@ import { firstProblems } from "../../../shared/import/problems.ts";
 import { isFileError, unreadable } from "../../../shared/import/unreadable.ts";
 import { statsOf } from "../file-stats.ts";
 import { importedFile } from "../imported-file.ts";
+import { tellWait } from "../table-lease.ts";
 import { type DensityImported, importDensity } from "./import-density.ts";
 import { curveOf } from "./population/curve.ts";
 import { importPopulation } from "./population/import-population.ts";
@@ -70,7 +71,10 @@ export async function replayImports({ folder, first = 1, isDryRun, onImport }: R
 
 /** An exclusion with an import was decided before anything of the day was stored: then nothing is made again. */
 async function excludeAgain({ number, date, at }: Exclusion): Promise<ExclusionResult> {
-  return await rebuildTypicalDays(date, new Date(at), number + 1);
+  return await rebuildTypicalDays(date, new Date(at), {
+    before: number + 1,
+    onWait: (_, until) => tellWait("densities", until),
+  });
 }
 
 async function importAgain(

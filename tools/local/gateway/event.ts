@@ -28,6 +28,7 @@ const droppedHeaders = new Set([
 
 /**
  * The event of a request. Its body is base64, because the API treats all media types as binary.
+ * @param publicUrl an https address instead of the requested one.
  * @throws {GatewayError} if the `Host` header is malformed.
  */
 export function proxyEvent(
@@ -35,9 +36,10 @@ export function proxyEvent(
   match: RouteMatch,
   body: Buffer,
   authorizer: AuthorizerContext | undefined,
+  publicUrl?: URL,
 ): APIGatewayProxyEvent {
   const headers = grouped(
-    [...request.headers.filter(([name]) => isForwarded(name)), ...addedHeaders(request)],
+    [...request.headers.filter(([name]) => isForwarded(name)), ...addedHeaders(request, publicUrl)],
     true,
   );
   const query = grouped([...new URLSearchParams(request.queryString)], false);
@@ -52,7 +54,7 @@ export function proxyEvent(
     multiValueQueryStringParameters: hasQuery ? query : null,
     pathParameters: match.pathParameters,
     stageVariables: null,
-    requestContext: requestContext(request, match, authorizer),
+    requestContext: requestContext(request, match, authorizer, publicUrl),
     body: body.length === 0 ? null : body.toString("base64"),
     isBase64Encoded: body.length > 0,
   };
@@ -62,8 +64,9 @@ function requestContext(
   request: ReceivedRequest,
   match: RouteMatch,
   authorizer: AuthorizerContext | undefined,
+  publicUrl: URL | undefined,
 ): RequestContext {
-  const domainName = withPort(requestedHost(request), request.port);
+  const domainName = publicUrl?.host ?? withPort(requestedHost(request), request.port);
   return {
     accountId: account,
     apiId,
@@ -122,13 +125,16 @@ function isForwarded(name: string): boolean {
   );
 }
 
-function addedHeaders(request: ReceivedRequest): readonly (readonly [string, string])[] {
+function addedHeaders(
+  request: ReceivedRequest,
+  publicUrl: URL | undefined,
+): readonly (readonly [string, string])[] {
   const forwardedFor = headerOf(request, "x-forwarded-for");
   return [
     ["X-Amzn-Trace-Id", headerOf(request, "x-amzn-trace-id") ?? request.traceId],
     ["X-Forwarded-For", forwardedFor ? `${forwardedFor}, ${request.sourceIp}` : request.sourceIp],
-    ["X-Forwarded-Port", String(request.port)],
-    ["X-Forwarded-Proto", "http"],
+    ["X-Forwarded-Port", publicUrl === undefined ? String(request.port) : publicUrl.port || "443"],
+    ["X-Forwarded-Proto", publicUrl === undefined ? "http" : "https"],
   ];
 }
 

@@ -42,6 +42,8 @@ export interface GatewayOptions {
   readonly logs: LogSink;
   /** Names by which it can be called, in addition to loopback ones; in lower case. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** The https address that it is taken for, whatever a request names. */
+  readonly publicUrl?: URL | undefined;
   /** How many times as long as API Gateway it waits for functions; once, if absent. */
   readonly deadlineFactor?: number | undefined;
 }
@@ -77,16 +79,26 @@ export class Gateway {
   readonly #stream: GatewayOptions["stream"];
   readonly #logs: LogSink;
   readonly #allowedHosts: readonly string[];
+  readonly #publicUrl: URL | undefined;
   readonly #deadlineFactor: number;
   /** Requests of a connection that have no response yet. */
   readonly #unanswered = new WeakMap<Duplex, Map<ServerResponse, ReceivedRequest>>();
 
-  constructor({ api, invoke, stream, logs, allowedHosts = [], deadlineFactor = 1 }: GatewayOptions) {
+  constructor({
+    api,
+    invoke,
+    stream,
+    logs,
+    publicUrl,
+    allowedHosts = [],
+    deadlineFactor = 1,
+  }: GatewayOptions) {
     this.#served = servedApi(api, invoke);
     this.#invoke = invoke;
     this.#stream = stream;
     this.#logs = logs;
     this.#allowedHosts = allowedHosts;
+    this.#publicUrl = publicUrl;
     this.#deadlineFactor = deadlineFactor;
   }
 
@@ -215,7 +227,7 @@ export class Gateway {
     body: Buffer,
     authorized: AuthorizerContext | undefined,
   ): Promise<Reply | StreamedReply> {
-    const event = proxyEvent(received, match, body, authorized);
+    const event = proxyEvent(received, match, body, authorized, this.#publicUrl);
     const { functionId, streamed } = match.route;
     const milliseconds = integrationMilliseconds * this.#deadlineFactor;
     if (streamed) {

@@ -1,7 +1,10 @@
 /** Stores the messages of the embedded SQS in a folder, in LevelDB as the tables are. */
 import { ClassicLevel } from "classic-level";
 
-/** Every message by its id, with its queue and, if it is hidden, until when. */
+/**
+ * Every message by its id, with its queue. For how long one is hidden is not stored: who had received it has ended with
+ * the program, and whoever receives it next knows when it is due.
+ */
 export class KeptMessages {
   #db;
   #found;
@@ -17,39 +20,31 @@ export class KeptMessages {
     return kept;
   }
 
-  /** Restores the stored messages of a queue, and stores every later change of its messages. */
+  /** Restores the stored messages of a queue, all of them visible, and stores every later change of its messages. */
   attach(queue) {
     const own = this.#found.filter(({ queueName }) => queueName === queue.name);
-    for (const kept of own.sort((one, other) => one.message.sentTimestamp - other.message.sentTimestamp)) {
-      restore(queue, kept);
+    for (const { message } of own.sort(
+      (one, other) => one.message.sentTimestamp - other.message.sentTimestamp,
+    )) {
+      queue.enqueue(message);
     }
 
-    const { enqueue, dequeue, deleteMessage, changeVisibility, purge } = queue;
-    const put = (message, hidden = {}) =>
-      this.#put(message.messageId, { queueName: queue.name, message, ...hidden });
-    const putHidden = (receiptHandle) => {
-      const { message, visibilityDeadline } = queue.inflightMessages.get(receiptHandle);
-      put(message, { receiptHandle, visibilityDeadline });
-    };
+    const { enqueue, dequeue, deleteMessage, purge } = queue;
+    const put = (message) => this.#put(message.messageId, { queueName: queue.name, message });
     queue.enqueue = (message) => {
       put(message);
       enqueue.call(queue, message);
     };
     queue.dequeue = (...parameters) => {
       const received = dequeue.apply(queue, parameters);
-      for (const { ReceiptHandle } of received) putHidden(ReceiptHandle);
+      // They count how often they were received.
+      for (const { ReceiptHandle } of received) put(queue.inflightMessages.get(ReceiptHandle).message);
       return received;
     };
     queue.deleteMessage = (receiptHandle) => {
       const hidden = queue.inflightMessages.get(receiptHandle);
       if (hidden !== undefined) this.#delete(hidden.message.messageId);
       return deleteMessage.call(queue, receiptHandle);
-    };
-    queue.changeVisibility = (receiptHandle, seconds) => {
-      const hidden = queue.inflightMessages.get(receiptHandle);
-      changeVisibility.call(queue, receiptHandle, seconds);
-      if (queue.inflightMessages.has(receiptHandle)) putHidden(receiptHandle);
-      else if (hidden !== undefined) put(hidden.message);
     };
     queue.purge = () => {
       const { ready, delayed, inflight } = queue.inspectMessages();
@@ -83,10 +78,4 @@ export class KeptMessages {
   #delete(key) {
     this.#changes.push({ type: "del", key });
   }
-}
-
-/** Restores a message: still hidden if its time-out has not ended, else visible. */
-function restore(queue, { message, receiptHandle, visibilityDeadline }) {
-  if (receiptHandle === undefined || visibilityDeadline <= Date.now()) queue.enqueue(message);
-  else queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });
 }

@@ -19,12 +19,13 @@ import { PartCoverages } from "../store/coverage-store.ts";
 import {
   HeldDay,
   leaseMilliseconds,
+  type OnWait,
   pauseMilliseconds,
   settledParts,
   waitingMilliseconds,
 } from "../store/day-lease.ts";
 import { excludedDays, recordExclusion } from "../store/exclusion-store.ts";
-import { freeDay, isAnyDayStored, readDayParts, takeDay } from "../store/part-store.ts";
+import { anyDayStoredUntil, freeDay, readDayParts, takeDay } from "../store/part-store.ts";
 import { readPublishedDays } from "../store/published-day-store.ts";
 import type { ListedPart } from "../store/tables.ts";
 import { StoredSpans, whileSpansChange } from "./stored-spans.ts";
@@ -49,16 +50,18 @@ export interface ExclusionResult {
  * Takes an observed day out of typical weekdays, or back into them, and makes the typical hours of all its tiles again
  * from the other days. The day itself stays as it is. Doing it again changes nothing.
  * @param isExcluded false to take it back.
+ * @param onWait called once if imports are storing days, and until when they have them if they were killed.
  * @throws {ImportError} for a day that was never imported, or is too old: only its exclusion would be recorded.
  */
 export async function excludeDay(
   date: string,
   isExcluded: boolean,
   now = new Date(),
+  onWait?: OnWait,
 ): Promise<ExclusionResult> {
   await checkObserved(date, now);
   await recordExclusion(date, isExcluded, now);
-  return await rebuildTypicalDays(date, now);
+  return await rebuildTypicalDays(date, now, { onWait });
 }
 
 async function checkObserved(date: string, now: Date): Promise<void> {
@@ -80,11 +83,16 @@ function oldestOf(now: Date): string {
  * Makes the typical hours of a day's weekday again, without the days that are excluded.
  * @param now when it was decided.
  * @param before of a decision that is made again, the number of the next one.
+ * @param onWait see `excludeDay`.
  */
-export async function rebuildTypicalDays(date: string, now: Date, before?: number): Promise<ExclusionResult> {
+export async function rebuildTypicalDays(
+  date: string,
+  now: Date,
+  { before, onWait }: { readonly before?: number; readonly onWait?: OnWait | undefined },
+): Promise<ExclusionResult> {
   const writer = randomUUID();
   const key = observedDay(date);
-  const parts = await beginRebuild(date, writer);
+  const parts = await beginRebuild(date, writer, onWait);
   try {
     const excluded = await excludedDays(before);
     const dataSet = await currentDataSet();
@@ -110,12 +118,25 @@ export async function rebuildTypicalDays(date: string, now: Date, before?: numbe
 }
 
 /** Waits until no import stores any day: those that begin later know what is excluded. */
-async function beginRebuild(date: string, writer: string): Promise<readonly ListedPart[]> {
+async function beginRebuild(
+  date: string,
+  writer: string,
+  onWait: OnWait | undefined,
+): Promise<readonly ListedPart[]> {
   const key = observedDay(date);
   const deadline = Date.now() + waitingMilliseconds;
+  let isTold = false;
+  const tell = (until: number) => {
+    if (!isTold) onWait?.(date, until);
+    isTold = true;
+  };
   for (; Date.now() < deadline; await wait(pauseMilliseconds)) {
-    const stored = await settledParts(key, date, deadline);
-    if (await isAnyDayStored()) continue;
+    const stored = await settledParts(key, date, deadline, (_, until) => tell(until));
+    const until = await anyDayStoredUntil();
+    if (until > Date.now()) {
+      tell(until);
+      continue;
+    }
     // False when an import has taken the day since.
     if (await takeDay(key, writer, Date.now() + leaseMilliseconds, stored)) return stored?.parts ?? [];
   }

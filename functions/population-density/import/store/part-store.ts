@@ -73,10 +73,10 @@ export async function checkParts(): Promise<void> {
   if (lost.length > 0) throw lostParts(lost.map(({ day }) => day));
 }
 
-/** Whether an import is storing any day. */
-export async function isAnyDayStored(): Promise<boolean> {
+/** Until when imports are storing any day, in epoch milliseconds; in the past if none is. */
+export async function anyDayStoredUntil(): Promise<number> {
   const days = await queryPartition(withSchema(densityImports, keptDay), daysPartition, inTime());
-  return days.some(({ writerUntil = 0 }) => writerUntil > Date.now());
+  return Math.max(0, ...days.map(({ writerUntil = 0 }) => writerUntil));
 }
 
 /**

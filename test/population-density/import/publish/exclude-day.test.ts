@@ -8,7 +8,15 @@ import {
   takeDay,
 } from "../../../../functions/population-density/import/store/part-store.ts";
 import { observedDay } from "../../../../functions/population-density/tiles/store.ts";
-import { dayOf, freshTile, friday, observed, tileOf, useOwnDensities } from "../../../support/stored-days.ts";
+import {
+  dayOf,
+  freshTile,
+  friday,
+  monday,
+  observed,
+  tileOf,
+  useOwnDensities,
+} from "../../../support/stored-days.ts";
 
 useOwnDensities();
 
@@ -38,6 +46,21 @@ test("excluding a day waits for an import that takes the day after the exclusion
 
   expect(order).toEqual(["taken", "released", "excluded"]);
 });
+
+test.each([friday, monday])(
+  "excluding a day says once that it waits for an import of %s, and until when",
+  async (stored) => {
+    await storeDay(dayOf(friday, tileOf(freshTile(), { 8: { 0: 100 } })), observed);
+    const [until, told] = [Date.now() + 3_000, vi.fn()];
+    expect(
+      await takeDay(observedDay(stored), "another", until, await readDayParts(observedDay(stored))),
+    ).toBe(true);
+
+    await excludeDay(friday, true, new Date(`${friday}T12:00:00Z`), told);
+
+    expect(told.mock.calls).toEqual([[friday, until]]);
+  },
+);
 
 function isReadOfDay(command: unknown, day: string): boolean {
   if (!(command instanceof GetItemCommand)) return false;
