@@ -49,6 +49,8 @@ export interface Settings {
   readonly corsOrigins: readonly string[];
   /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
+  /** Limits of the token endpoint, if they are not those of a method. */
+  readonly tokenThrottling?: Throttling;
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
   /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
@@ -196,6 +198,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
   );
   refuseMoreThanAnAccountHas(stage);
   const { methodThrottling } = stages[stage];
+  const tokenRate = count("tokenRate");
   const rate = count("throttlingRate");
   const throttling = rate === undefined ? methodThrottling : { rate, burst: burstOf(rate) };
   const signingKeySecretArn = arn(
@@ -241,6 +244,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
     waf: flag("waf"),
     corsOrigins: originsIn(contextValue("corsOrigins")),
     throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
+    ...(tokenRate === undefined ? {} : { tokenThrottling: { rate: tokenRate, burst: burstOf(tokenRate) } }),
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
     ...(maxObservedDayAge === undefined ? {} : { maxObservedDayAge }),
