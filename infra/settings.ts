@@ -53,8 +53,10 @@ export interface Settings {
   readonly tokenThrottling?: Throttling;
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
-  /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
+  /** The SNS topic that alarms notify; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
+  /** The SNS topic of those alarms that may wait until the next working day; absent when it is the same. */
+  readonly laterAlarmTopicArn?: string;
   /** Days after which the latest observed day of densities is too old; without it, none is. */
   readonly maxObservedDayAge?: number;
   /** Days after which a signing key is too old, if it is not what alarms take by default. */
@@ -219,6 +221,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
         '"alarmTopicArn": "none" to notify nobody, below "prod" in the file of its settings',
     );
   }
+  const laterAlarmTopicArn = arn("laterAlarmTopicArn", "sns", "[^:]+", "the ARN of an SNS topic");
   const maxObservedDayAge = count("maxObservedDayAge");
   const maxSigningKeyAge = count("maxSigningKeyAge");
   const domain = domainOf(
@@ -247,6 +250,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
     ...(tokenRate === undefined ? {} : { tokenThrottling: { rate: tokenRate, burst: burstOf(tokenRate) } }),
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
+    ...(laterAlarmTopicArn === undefined ? {} : { laterAlarmTopicArn }),
     ...(maxObservedDayAge === undefined ? {} : { maxObservedDayAge }),
     ...(maxSigningKeyAge === undefined ? {} : { maxSigningKeyAge }),
     allAlarms: text("alarms", /^(?:all|essential)$/, "all or essential") !== "essential",

@@ -12,6 +12,7 @@ export const everySetting = {
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",
+  laterAlarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:later",
   maxObservedDayAge: "2",
   maxSigningKeyAge: "90",
   maxWorkers: "40",
