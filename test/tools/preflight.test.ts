@@ -148,25 +148,22 @@ test("preflight counts an execution for ten requests a second, authorizers and t
   const [none, some] = [needed(0, 0), needed(100_000, 50_000)];
   const executions = "concurrent executions of functions";
   expect((some[executions] ?? 0) - (none[executions] ?? 0)).toBe(30_000);
-  expect((needed(100_000, 50_000, tokens)[executions] ?? 0) - (some[executions] ?? 0)).toBe(200);
+  const quotas = warmWrites("quotas");
+  const issuing = needed(100_000, 50_000, tokens);
+  expect((issuing[executions] ?? 0) - (some[executions] ?? 0)).toBe(200);
+  expect((issuing[quotas] ?? 0) - (some[quotas] ?? 0)).toBe(2_000);
   expect(some["warm read units a second of densities"]).toBe(200_000);
   expect(some[warmWrites("quotas")]).toBe(150_000);
 });
 
-test("preflight says that 20 slow readers can hold 1,000 executions, which an account of 5,000 can bound and one of 600 cannot", () => {
+test("preflight bounds the 1,000 executions of 20 slow readers in an account of 5,000, not of 600, and reserves one of the authorizer for ten requests", () => {
   const bounded = streamsOf(settingsOf({}), { executions: 5_000 });
   expect(bounded).toMatchObject({ callers: 20, executions: 1_000 });
   expect(bounded.setting).toMatch(/^authorizer\/authorize:754,population-density\/retrieve:250,/);
+  const expected = { densities: 1_000, others: 3_000 };
+  const fewer = streamsOf(settingsOf({}), { executions: 5_000 }, expected);
+  expect(fewer.setting).toMatch(/^authorizer\/authorize:400,/);
   expect(streamsOf(settingsOf({}), { executions: 600 }).setting).toBeUndefined();
-});
-
-test("preflight reserves an execution of the authorizer for ten single-use tokens a second", () => {
-  const reserved = (densities: number, others: number) =>
-    streamsOf(settingsOf({}), { executions: 5_000 }, { densities, others }).setting?.split(",")[0];
-  expect([reserved(100, 200), reserved(1_000, 3_000)]).toEqual([
-    "authorizer/authorize:100",
-    "authorizer/authorize:400",
-  ]);
 });
 
 const folder = useOwnFolder();

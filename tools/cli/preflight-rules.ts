@@ -112,8 +112,9 @@ export function checksOf(
 ): readonly Check[] {
   const total = totalThrottling(settings);
   const requests = expected === undefined ? requestsOf(settings) : { ...expected, recorded: expected.others };
-  const recorded = isRecording(settings) ? requests.recorded : 0;
-  const counted = requests.densities + requests.others;
+  const tokens = tokensOf(settings, requests);
+  const recorded = isRecording(settings) ? requests.recorded + tokens : 0;
+  const counted = requests.densities + requests.others + tokens;
   const rate = expected === undefined ? total.rate : counted;
   const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
     "aws service-quotas request-service-quota-increase" +
@@ -238,6 +239,11 @@ function atLeast(
   return { reads: Math.max(reads, wanted.reads), writes: Math.max(writes, wanted.writes) };
 }
 
+/** Tokens a second, where a stage issues them: one for each request, as far as its rate goes. */
+function tokensOf(settings: Settings, { densities, others }: ExpectedRequests): number {
+  return Math.min(stageThrottling(settings).named["/oauth2/token/POST"]?.rate ?? 0, densities + others);
+}
+
 /** The check with the least room of those that grow with the requests; undefined when none is used. */
 export function firstToThrottle(checks: readonly Check[]): Check | undefined {
   const [first] = checks
@@ -280,7 +286,7 @@ function executionsOf(
   invocations = 2,
 ): number {
   const { stage, throttling, reservedConcurrency, maxWorkers } = settings;
-  const tokens = Math.min(stageThrottling(settings).named["/oauth2/token/POST"]?.rate ?? 0, rest + densities);
+  const tokens = tokensOf(settings, { densities, others: rest });
   const steady = (invocations * (rest + densities) + tokens) / requestsOfExecution;
   const others = Math.ceil(Math.max(steady, Math.min(throttling.burst, rest + densities)));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
