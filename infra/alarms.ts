@@ -7,6 +7,7 @@ import { endpoints, type TableName } from "../functions/areas.ts";
 import { type MetricName, metrics } from "../shared/aws/metrics.ts";
 import type { QueueName } from "../shared/sqs/queues.ts";
 import { tableVariable } from "../shared/table.ts";
+import type { AlarmTopics } from "./alarm-topic.ts";
 import { liveAlias } from "./constructs/releases.ts";
 import { ServiceAlarm } from "./constructs/service-alarm.ts";
 import type { ServiceApi } from "./constructs/service-api.ts";
@@ -53,6 +54,8 @@ interface AlarmLine {
   readonly periods?: { readonly reached: number; readonly of: number };
   readonly atMost?: boolean;
   readonly withoutData?: boolean;
+  /** Whether it may wait until the next working day. */
+  readonly mayWait?: boolean;
 }
 
 /** Periods for throttling: a growing table throttles until DynamoDB has divided it, and callers' SDKs repeat. */
@@ -64,7 +67,12 @@ const allOfThree = { reached: 3, of: 3 };
 /** The settings on which alarms depend. */
 type AlarmSettings = Pick<
   Settings,
-  "allAlarms" | "domain" | "maxObservedDayAge" | "maxSigningKeyAge" | "signingKeySecretArn"
+  | "allAlarms"
+  | "domain"
+  | "laterAlarmTopicArn"
+  | "maxObservedDayAge"
+  | "maxSigningKeyAge"
+  | "signingKeySecretArn"
 >;
 
 /**
@@ -75,29 +83,32 @@ export function addServiceAlarms(
   scope: Construct,
   watched: WatchedByName,
   settings: AlarmSettings,
-  topic: ITopic | undefined,
+  topics: AlarmTopics,
 ): void {
   const lines = {
     ...requestAlarms(watched),
+    ...(settings.laterAlarmTopicArn === undefined ? {} : refusalAlarms(watched)),
     ...(settings.allAlarms ? tableAlarms(watched) : {}),
     ...loginAlarms(watched, settings),
     ...deliveryAlarms(watched),
     ...ageAlarms(watched, settings),
   };
-  addLines(scope, lines, topic);
+  addLines(scope, lines, topics);
 }
 
 /** Adds the alarms on queues and functions, whose names are made with them; those of releases are apart. */
-export function addResourceAlarms(scope: Construct, watched: Watched, topic: ITopic | undefined): void {
-  addLines(scope, { ...rotationAlarms(watched), ...queueAlarms(watched) }, topic);
+export function addResourceAlarms(scope: Construct, watched: Watched, topics: AlarmTopics): void {
+  addLines(scope, { ...rotationAlarms(watched), ...queueAlarms(watched) }, topics);
 }
 
 function addLines(
   scope: Construct,
   lines: Readonly<Record<string, AlarmLine>>,
-  topic: ITopic | undefined,
+  { now, later }: AlarmTopics,
 ): void {
-  for (const [id, line] of Object.entries(lines)) new ServiceAlarm(scope, id, { ...line, topic });
+  for (const [id, line] of Object.entries(lines)) {
+    new ServiceAlarm(scope, id, { ...line, topic: line.mayWait === true ? later : now });
+  }
 }
 
 /** A share is computed of at least this many requests in five minutes. */
@@ -163,6 +174,20 @@ function requestAlarms({ service, api }: WatchedByName): Record<string, AlarmLin
   };
 }
 
+/** For a stage with few requests. Scanners count, so that nobody is woken by it. */
+function refusalAlarms({ api }: WatchedByName): Record<string, AlarmLine> {
+  return {
+    MostRequestsRefused: {
+      metric: shareOf(api.metricClientError(), "percent of requests with 4xx")(minRequestsOfAnHour),
+      threshold: 90,
+      minutes: 60,
+      mayWait: true,
+      impact:
+        "The few callers of an hour are refused nearly every request; of a scanner's, that is as it should be.",
+    },
+  };
+}
+
 function tableAlarms({ functions, tables }: WatchedByName): Record<string, AlarmLine> {
   const lines = (["Read", "Write"] as const).flatMap((kind) =>
     throttled(tables, kind, functions).map(([name, metric]) => {
@@ -212,6 +237,7 @@ function loginAlarms(
       metric: serviceMetric(service, "SigningKeyAgeDays", "max"),
       threshold: maxAge,
       minutes: 60,
+      mayWait: true,
       impact: `People who log in get tokens of a key that is ${maxAge} days old and should have been replaced.`,
     },
   };
@@ -294,14 +320,15 @@ function queueAlarms({ queues, workers }: Watched): Record<string, AlarmLine> {
     JobsParked: {
       metric: queues["density-jobs-parked"].metricApproximateNumberOfMessagesVisible({ statistic: "max" }),
       threshold: 1,
+      mayWait: true,
       impact: "Callers get neither accepted densities nor a failure. See `ncs jobs list`.",
     },
     ...Object.fromEntries(recursive),
   };
 }
 
-/** ACM renews a certificate 60 days before its end, if it can. */
-const minCertificateDays = 30;
+/** ACM renews a certificate some 45 days before its end, and a shorter one later. */
+const minCertificateDays = 14;
 
 /** Alarms on what was replaced in time until now. */
 function ageAlarms(
@@ -322,6 +349,7 @@ function ageAlarms(
             threshold: minCertificateDays,
             atMost: true,
             minutes: 24 * 60,
+            mayWait: true,
             impact: `Callers will not reach ${domain.name}: its certificate ends in ${minCertificateDays} days or less.`,
           },
         }),
@@ -333,6 +361,7 @@ function ageAlarms(
             threshold: maxObservedDayAge + 1,
             withoutData: true,
             minutes: 60,
+            mayWait: true,
             impact:
               `Callers get old densities: no day of the last ${maxObservedDayAge} days was imported as observed. ` +
               "`ncs list densities` says which days are stored.",

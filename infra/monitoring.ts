@@ -1,5 +1,5 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
-import { alarmTopicOf } from "./alarm-topic.ts";
+import { alarmTopicsOf } from "./alarm-topic.ts";
 import { addServiceAlarms, type WatchedByName } from "./alarms.ts";
 import { addObjectives, addTrafficAlarm } from "./objectives.ts";
 import type { Settings } from "./settings.ts";
@@ -18,10 +18,10 @@ export class MonitoringStack extends Stack {
   constructor(scope: ConstructorParameters<typeof Stack>[0], id: string, props: MonitoringProps) {
     const { settings, watched, ...others } = props;
     super(scope, id, others);
-    const topic = alarmTopicOf(this, settings);
-    addServiceAlarms(this, watched, settings, topic);
+    const topics = alarmTopicsOf(this, settings);
+    addServiceAlarms(this, watched, settings, topics);
     if (!stages[settings.stage].objectives) return;
-    if (settings.allAlarms) addObjectives(this, watched, topic);
-    addTrafficAlarm(this, watched, topic);
+    if (settings.allAlarms) addObjectives(this, watched, topics);
+    addTrafficAlarm(this, watched, topics.now);
   }
 }

@@ -11,6 +11,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import type { AlarmTopics } from "./alarm-topic.ts";
 import type { WatchedByName } from "./alarms.ts";
 import { notify } from "./constructs/service-alarm.ts";
 import { serviceMetric, type Undivided } from "./metrics.ts";
@@ -66,18 +67,19 @@ function objectivesOf({ service, api }: WatchedByName): Readonly<Record<string, 
  */
 const burnRates = {
   /** Two percent of a month's budget in an hour. */
-  BurnsFast: { factor: 14.4, longMinutes: 60, shortMinutes: 5, budgetDays: 2 },
+  BurnsFast: { factor: 14.4, longMinutes: 60, shortMinutes: 5, budgetDays: 2, notifies: "now" },
   /** Five percent of a month's budget in six hours. */
-  BurnsSlowly: { factor: 6, longMinutes: 360, shortMinutes: 30, budgetDays: 5 },
+  BurnsSlowly: { factor: 6, longMinutes: 360, shortMinutes: 30, budgetDays: 5, notifies: "later" },
 } as const;
 
 /** With fewer events than this in a window, a single bad one would be too large a share. */
 const minEvents = { long: 200, short: 20 } as const;
 
 /** Adds two alarms for each objective, one for a fast and one for a slow use of its budget. */
-export function addObjectives(scope: Construct, watched: WatchedByName, topic: ITopic | undefined): void {
+export function addObjectives(scope: Construct, watched: WatchedByName, topics: AlarmTopics): void {
   for (const [name, objective] of Object.entries(objectivesOf(watched))) {
-    for (const [speed, { factor, longMinutes, shortMinutes, budgetDays }] of Object.entries(burnRates)) {
+    for (const [speed, rate] of Object.entries(burnRates)) {
+      const { factor, longMinutes, shortMinutes, budgetDays } = rate;
       const threshold = Number((factor * (100 - objective.percent)).toFixed(3));
       const id = `${name}${speed}`;
       const long = windowAlarm(scope, `${id}Long`, objective, threshold, longMinutes, minEvents.long);
@@ -86,7 +88,7 @@ export function addObjectives(scope: Construct, watched: WatchedByName, topic: I
         scope,
         id,
         [long, short],
-        topic,
+        topics[rate.notifies],
         `${objective.impact}: at this rate what a month allows is used up in ${budgetDays} days.`,
       );
     }

@@ -49,10 +49,14 @@ export interface Settings {
   readonly corsOrigins: readonly string[];
   /** Limits of each method that has none of its own. */
   readonly throttling: Throttling;
+  /** Limits of the token endpoint, if they are not those of a method. */
+  readonly tokenThrottling?: Throttling;
   /** Whether requests are sampled into X-Ray. */
   readonly traced: boolean;
-  /** The SNS topic that every alarm notifies; absent when alarms notify nobody. */
+  /** The SNS topic that alarms notify; absent when alarms notify nobody. */
   readonly alarmTopicArn?: string;
+  /** The SNS topic of those alarms that may wait until the next working day; absent when it is the same. */
+  readonly laterAlarmTopicArn?: string;
   /** Days after which the latest observed day of densities is too old; without it, none is. */
   readonly maxObservedDayAge?: number;
   /** Days after which a signing key is too old, if it is not what alarms take by default. */
@@ -196,6 +200,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
   );
   refuseMoreThanAnAccountHas(stage);
   const { methodThrottling } = stages[stage];
+  const tokenRate = count("tokenRate");
   const rate = count("throttlingRate");
   const throttling = rate === undefined ? methodThrottling : { rate, burst: burstOf(rate) };
   const signingKeySecretArn = arn(
@@ -216,6 +221,7 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
         '"alarmTopicArn": "none" to notify nobody, below "prod" in the file of its settings',
     );
   }
+  const laterAlarmTopicArn = arn("laterAlarmTopicArn", "sns", "[^:]+", "the ARN of an SNS topic");
   const maxObservedDayAge = count("maxObservedDayAge");
   const maxSigningKeyAge = count("maxSigningKeyAge");
   const domain = domainOf(
@@ -241,8 +247,10 @@ function settingsBy(named: ContextValue, assumed: Readonly<Record<string, unknow
     waf: flag("waf"),
     corsOrigins: originsIn(contextValue("corsOrigins")),
     throttling: { ...throttling, burst: count("throttlingBurst") ?? throttling.burst },
+    ...(tokenRate === undefined ? {} : { tokenThrottling: { rate: tokenRate, burst: burstOf(tokenRate) } }),
     traced: flag("tracing"),
     ...(alarmTopic === undefined || alarmTopic === "none" ? {} : { alarmTopicArn: alarmTopic }),
+    ...(laterAlarmTopicArn === undefined ? {} : { laterAlarmTopicArn }),
     ...(maxObservedDayAge === undefined ? {} : { maxObservedDayAge }),
     ...(maxSigningKeyAge === undefined ? {} : { maxSigningKeyAge }),
     allAlarms: text("alarms", /^(?:all|essential)$/, "all or essential") !== "essential",

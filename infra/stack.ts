@@ -7,7 +7,7 @@ import type { Construct } from "constructs";
 import { endpoints } from "../functions/areas.ts";
 import { dataFormat } from "../shared/data-format.ts";
 import { metricNamespaceVariable, setting } from "../shared/environment.ts";
-import { alarmTopicOf } from "./alarm-topic.ts";
+import { alarmTopicsOf } from "./alarm-topic.ts";
 import { addFaultAlarms, addResourceAlarms, type WatchedByName } from "./alarms.ts";
 import { addApi } from "./api.ts";
 import { constructIdOf } from "./bundles.ts";
@@ -84,9 +84,9 @@ export class NetworkCapabilitiesStack extends Stack {
     });
     // Alarm names begin `<stack>-Alarms`.
     alarms.nestedStackResource?.overrideLogicalId("Alarms");
-    const topic = alarmTopicOf(this, settings);
+    const topics = alarmTopicsOf(this, settings);
     const invokedOf = traits.releasesGradually
-      ? this.#release(functions, props, (id) => addFaultAlarms(alarms, id, functions[id], topic))
+      ? this.#release(functions, props, (id) => addFaultAlarms(alarms, id, functions[id], topics.now))
       : (name: FunctionId) => functions[name];
     for (const name of functionNames)
       addTriggers(this, name, data, settings, functions[name], invokedOf(name));
@@ -101,7 +101,7 @@ export class NetworkCapabilitiesStack extends Stack {
         .map((name) => functions[name]),
       ...(isOurs ? { rotation: functions[rotation] } : {}),
     };
-    addResourceAlarms(alarms, watched, topic);
+    addResourceAlarms(alarms, watched, topics);
     if (traits.dashboard) addDashboard(this, watched);
   }
 

@@ -76,8 +76,7 @@ export const stages = {
     objectives: true,
     alarmsNotify: true,
     isPinned: true,
-    // Twelve methods record who read what, and a new table bears 4,000 writes a second.
-    methodThrottling: { rate: 333, burst: 167 },
+    methodThrottling: { rate: 430, burst: 215 },
     loginExecutions: 50,
     maxWorkers: 50,
   },

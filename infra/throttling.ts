@@ -11,29 +11,38 @@ const login = "profile/authenticate" satisfies FunctionId;
 interface ThrottlingSettings extends Pick<ServedSettings, "configuration"> {
   readonly stage: Stage;
   readonly throttling: Throttling;
+  readonly tokenThrottling?: Throttling;
   readonly reservedConcurrency: { readonly [login]?: number };
 }
 
 /** Seconds that a login keeps an execution busy, nearly all of them for the hash, at the memory of its record. */
 const loginSeconds = 0.25;
 
-const capabilities = "population-density/capabilities" satisfies FunctionId;
-
-const keySet = "keys/publish" satisfies FunctionId;
-
-/** For the key set, which services that verify tokens keep for minutes. */
-const ofKeySet: Throttling = { rate: 20, burst: 10 };
+const tokens = "oauth2/token" satisfies FunctionId;
 
 /** For the assets of a website: a page loads some ten of them at the same time, and browsers keep them. */
 const ofAssets: Throttling = { rate: 40, burst: 40 };
 
+/** For what nobody needs often: a caller has two webhook secrets, and changes few of its operations. */
+const ofRare: Throttling = { rate: 20, burst: 10 };
+
 /** For what a caller reads before it asks, now and then. */
-const ofCapabilities: Throttling = { rate: 40, burst: 20 };
+const ofOverviews: Throttling = { rate: 40, burst: 20 };
 
-const tokens = "oauth2/token" satisfies FunctionId;
-
-/** For tokens, which clients keep for an hour: what does not prove who it is costs a read and a verification. */
-const ofTokens: Throttling = { rate: 50, burst: 25 };
+/** For all that does not answer with data, so that what does has most of the account's rate. */
+const ofOthers: Readonly<Partial<Record<FunctionId, Throttling>>> = {
+  "population-density/capabilities": ofOverviews,
+  "population-density/list-operations": ofOverviews,
+  // Each is read a few times, until it has ended.
+  "population-density/read-operation": { rate: 150, burst: 75 },
+  "population-density/cancel-operation": ofRare,
+  "population-density/redeliver-operation": ofRare,
+  "population-density/create-webhook-secret": ofRare,
+  "population-density/list-webhook-secrets": ofRare,
+  "population-density/delete-webhook-secret": ofRare,
+  // Services that verify tokens keep the key set for minutes.
+  "keys/publish": ofRare,
+};
 
 /**
  * For pages and documents about the API, which people and programs read once, and for each verb that a path does not
@@ -78,21 +87,22 @@ export interface StageThrottling {
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  */
 export function stageThrottling(settings: ThrottlingSettings): StageThrottling {
-  const { throttling: all } = settings;
-  const atMost = (limit: Throttling): Throttling => ({
-    rate: Math.min(limit.rate, all.rate),
-    burst: Math.min(limit.burst, all.burst),
-  });
+  const atMost = atMostOf(settings);
   const limits = [
     ...servedEndpoints(settings).map(
       (endpoint) => [methodsOf(endpoint), limitOf(endpoint, settings)] as const,
     ),
-    [assets, ofAssets] as const,
+    [assets, atMost(ofAssets)] as const,
   ];
   const named = limits.flatMap(([methods, limit]) =>
-    limit === undefined ? [] : methods.map((method) => [method, atMost(limit)] as const),
+    limit === undefined ? [] : methods.map((method) => [method, limit] as const),
   );
   return { named: Object.fromEntries(named), others: atMost(byDefault) };
+}
+
+/** Lowers a limit to what each method of an operation has. */
+function atMostOf({ throttling: { rate, burst } }: ThrottlingSettings): (limit: Throttling) => Throttling {
+  return (limit) => ({ rate: Math.min(limit.rate, rate), burst: Math.min(limit.burst, burst) });
 }
 
 /** What all methods of the stage together let through. The APIs of an account share its rate and burst in a region. */
@@ -126,17 +136,16 @@ export function refuseMoreThanAnAccountHas(
   );
 }
 
-/** For operations: each is asked about a few times, and all methods share the account's rate. */
-const ofOperations: Throttling = { rate: 70, burst: 35 };
-
 /** The limit of an endpoint's methods; undefined for the stage's default. */
 function limitOf(endpoint: Endpoint, settings: ThrottlingSettings): Throttling | undefined {
-  if (endpoint.path.startsWith("/populationdensitydata/operations")) return ofOperations;
-  if (endpoint.id === login) return loginLimit(endpoint, settings);
-  if (endpoint.id === tokens) return ofTokens;
-  if (endpoint.id === capabilities) return ofCapabilities;
-  if (endpoint.id === keySet) return ofKeySet;
-  return endpoint.scope === null ? undefined : settings.throttling;
+  const { throttling, tokenThrottling = throttling } = settings;
+  const atMost = atMostOf(settings);
+  if (endpoint.id === login) return atMost(loginLimit(endpoint, settings));
+  // A client keeps its own token for an hour, but needs one for each subscriber.
+  if (endpoint.id === tokens) return tokenThrottling;
+  const limit = Object.entries(ofOthers).find(([id]) => id === endpoint.id)?.[1];
+  if (limit !== undefined) return atMost(limit);
+  return endpoint.scope === null ? undefined : throttling;
 }
 
 /** The paths of the login share its executions: more logins would keep those of other functions busy. */

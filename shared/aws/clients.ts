@@ -1,20 +1,20 @@
 import { timeLimit } from "../environment.ts";
 
-/** Attempts per call; all of them fit into a request's deadline. */
-const attempts = 3;
+/** Within this time the response to an attempt must begin. */
+export const attemptMilliseconds = 1_000;
 
 /**
  * The configuration of every AWS client. By default the SDK waits without limit. Here connecting may take half a
  * second, the response must begin within one second and never pause for longer, and all three attempts fit into a
  * request's deadline.
  */
-export function clientDefaults() {
+export function clientDefaults(maxAttempts = 3, milliseconds = attemptMilliseconds) {
   return {
-    maxAttempts: attempts,
+    maxAttempts,
     requestHandler: {
-      connectionTimeout: timeLimit(500),
-      requestTimeout: timeLimit(1_000),
-      socketTimeout: timeLimit(1_000),
+      connectionTimeout: timeLimit(Math.min(500, milliseconds)),
+      requestTimeout: timeLimit(milliseconds),
+      socketTimeout: timeLimit(milliseconds),
       throwOnRequestTimeout: true,
     },
   };
@@ -48,6 +48,11 @@ export function isRetryable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const name = error.name.slice(error.name.lastIndexOf(".") + 1);
   return passing.has(name) || !("$fault" in error) || error.$fault !== "client";
+}
+
+/** Whether a failed attempt got no whole answer: nothing came in time, or the connection failed. */
+export function isSilence(error: Error): boolean {
+  return !("$fault" in error) && (error.name === "TimeoutError" || "code" in error);
 }
 
 /** The class of a failure, for the log: a Node.js error code such as `ECONNREFUSED`, or the error's name. */

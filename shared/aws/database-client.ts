@@ -3,10 +3,10 @@ import {
   DynamoDBClient,
   type DynamoDBClientConfig,
 } from "@aws-sdk/client-dynamodb";
-import { resourceName } from "../environment.ts";
+import { resourceName, timeLimit } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
 import { type Table, tableVariable } from "../table.ts";
-import { clientDefaults, failureOf, isRetryable } from "./clients.ts";
+import { attemptMilliseconds, clientDefaults, failureOf, isRetryable, isSilence } from "./clients.ts";
 import { timed } from "./dependency-times.ts";
 
 let client: DynamoDBClient | undefined;
@@ -27,17 +27,27 @@ const unusedSteps = ["loggerMiddleware", "recursionDetectionMiddleware", "getUse
 export function leanClient(config: DynamoDBClientConfig): DynamoDBClient {
   const made = new DynamoDBClient({ ...config, base64Decoder });
   for (const step of unusedSteps) made.middlewareStack.remove(step);
+  // The last step before the connection: here a refusal is an answer too.
+  made.middlewareStack.add(
+    (next) => async (args) => {
+      const answer = await next(args);
+      noteAnswer(made);
+      return answer;
+    },
+    { step: "deserialize", priority: "low" },
+  );
   return made;
 }
 
 /** Clients that have had an answer, and so may have a kept connection. */
 const answered = new WeakSet<DynamoDBClient>();
-let isAnyAnswered = false;
+/** When DynamoDB last answered any client of this process. */
+let answeredAt: number | undefined;
 
 /** Notes that DynamoDB has answered a call of a client. */
 export function noteAnswer(to: DynamoDBClient): void {
   answered.add(to);
-  isAnyAnswered = true;
+  answeredAt = performance.now();
 }
 
 /** Whether a client may have a kept connection. */
@@ -47,7 +57,7 @@ export function mayBeConnected(from: DynamoDBClient): boolean {
 
 /** Whether DynamoDB has answered any client of this process. */
 export function hasAnswered(): boolean {
-  return isAnyAnswered;
+  return answeredAt !== undefined;
 }
 
 /** The client of requests, whose attempts all fit into the deadline. */
@@ -56,12 +66,16 @@ export function requestClient(): DynamoDBClient {
   return client;
 }
 
+/** No whole answer came from DynamoDB; any other `Unavailable` is one that it gave, or had no time to give. */
+export class Unanswered extends Unavailable {}
+
 /**
- * Makes one call to DynamoDB.
+ * Makes one call to DynamoDB, of one table.
  * @throws {Unavailable} if the table did not answer; any other error is a bug in this code.
  */
 export type DatabaseCall = <Output extends object>(
   run: (client: DynamoDBClient) => Promise<Output>,
+  table: Pick<Table, "name">,
 ) => Promise<Output>;
 
 let currentCall: DatabaseCall = callWithinDeadline;
@@ -79,20 +93,41 @@ export function useDatabaseCall(other: DatabaseCall): () => void {
 }
 
 /** Makes one call in the way that is set for the process. */
-export const callDatabase: DatabaseCall = (run) => currentCall(run);
+export const callDatabase: DatabaseCall = (run, table) => currentCall(run, table);
 
-/** The way of requests: all attempts fit into the deadline. */
-async function callWithinDeadline<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
-  const to = requestClient();
+/** The way of functions: all attempts fit into the deadline of a request. */
+export async function callWithinDeadline<Output>(
+  run: (client: DynamoDBClient) => Promise<Output>,
+): Promise<Output> {
+  return await callIn(attemptMilliseconds, () => run(requestClient()));
+}
+
+/** What a call may take that finds out whether a table answers again. */
+export const tryMilliseconds = 300;
+
+/** Finds out by one call, in one short attempt, whether a table answers again that did not. */
+export async function tryDatabase<Output>(run: (client: DynamoDBClient) => Promise<Output>): Promise<Output> {
+  const to = timed(leanClient(clientDefaults(1, tryMilliseconds)), "dynamodbMilliseconds");
   try {
-    const output = await run(to);
-    noteAnswer(to);
-    return output;
+    return await callIn(0, () => run(to));
+  } finally {
+    to.destroy();
+  }
+}
+
+/** @param silence after how many milliseconds a call that its caller ends is one that was not answered. */
+async function callIn<Output>(silence: number, run: () => Promise<Output>): Promise<Output> {
+  const began = performance.now();
+  try {
+    return await run();
   } catch (error) {
     if (!isRetryable(error)) throw error;
     // The client may have used up its retry tokens; a new client starts with all of them.
     client = undefined;
-    throw new Unavailable("DynamoDB", failureOf(error));
+    const silent = performance.now() - Math.max(began, answeredAt ?? began);
+    const isEnded = error.name === "AbortError";
+    const Failure = (isEnded ? silent >= timeLimit(silence) : isSilence(error)) ? Unanswered : Unavailable;
+    throw new Failure("DynamoDB", failureOf(error));
   }
 }
 

@@ -41,7 +41,7 @@ export async function getItem<Item>(
 ): Promise<Item | undefined> {
   const ConsistentRead = consistency === "strong";
   const command = new GetItemCommand({ TableName: nameOf(table), Key: marshall(key), ConsistentRead });
-  const { Item } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+  const { Item } = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
   return Item === undefined ? undefined : table.schema.parse(unmarshall(Item));
 }
 
@@ -53,7 +53,7 @@ export async function queryPartition<Item>(
   consistency: Consistency = "strong",
 ): Promise<Item[]> {
   const query = partitionQuery(table, table.partitionKey, partition);
-  return queryAll({ ...query, ConsistentRead: consistency === "strong" }, table.schema, signal);
+  return queryAll(table, { ...query, ConsistentRead: consistency === "strong" }, table.schema, signal);
 }
 
 /**
@@ -68,7 +68,7 @@ export async function queryIndex<Item>(
   schema: Schema<Item>,
   signal: AbortSignal,
 ): Promise<Item[]> {
-  return queryAll(indexQuery(table, indexOf(table, name), partition), schema, signal);
+  return queryAll(table, indexQuery(table, indexOf(table, name), partition), schema, signal);
 }
 
 /**
@@ -85,9 +85,8 @@ export async function queryFirst<Item>(
   signal: AbortSignal,
 ): Promise<Item[]> {
   const query = { ...indexQuery(table, indexOf(table, name), partition), Limit: count };
-  const { Items = [] } = await callDatabase((to) =>
-    to.send(new QueryCommand(query), { abortSignal: signal }),
-  );
+  const command = new QueryCommand(query);
+  const { Items = [] } = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
   return Items.map((item) => schema.parse(unmarshall(item)));
 }
 
@@ -113,6 +112,7 @@ function partitionQuery(table: Table, partitionKey: string, partition: string): 
 }
 
 async function queryAll<Item>(
+  table: Table,
   query: QueryCommandInput,
   schema: Schema<Item>,
   signal: AbortSignal,
@@ -124,7 +124,10 @@ async function queryAll<Item>(
       ...query,
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
-    const page: QueryCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const page: QueryCommandOutput = await callDatabase(
+      (to) => to.send(command, { abortSignal: signal }),
+      table,
+    );
     for (const item of page.Items ?? []) items.push(schema.parse(unmarshall(item)));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
@@ -159,7 +162,7 @@ export async function getItems<Item>(
   }
   const readBatches = async () => {
     for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
-      for await (const found of batchItems(nameOf(table), batch, consistency, signal)) {
+      for await (const found of batchItems(table, batch, consistency, signal)) {
         items.push(table.schema.parse(unmarshall(found)));
       }
     }
@@ -170,18 +173,19 @@ export async function getItems<Item>(
 
 /** The items of at most `keysPerCall` keys. A response holds 16 MB at most, and less if the table is throttled. */
 async function* batchItems(
-  name: string,
+  table: Table,
   keys: readonly Readonly<Record<string, AttributeValue>>[],
   consistency: Consistency,
   signal: AbortSignal,
 ): AsyncGenerator<Readonly<Record<string, AttributeValue>>> {
+  const name = nameOf(table);
   let left = keys;
   const pause = new BatchPause(signal);
   while (left.length > 0) {
     const command = new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: [...left], ConsistentRead: consistency === "strong" } },
     });
-    const answer = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const answer = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
     const found = answer.Responses?.[name];
     left = answer.UnprocessedKeys?.[name]?.Keys ?? [];
     if (found === undefined && left.length === 0)
@@ -226,7 +230,7 @@ export async function putItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new PutItemCommand(putInput(table, item, condition));
-  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal }), table));
 }
 
 /** A write that was refused because its condition did not hold: the item as it was then; undefined if there was none. */
@@ -247,7 +251,7 @@ export async function putOrFind<Item>(
   const command = new PutItemCommand({ ...putInput(table, item, condition), ...findIfRefused });
   return await refusalOf(
     table,
-    callDatabase((to) => to.send(command, { abortSignal: signal })),
+    callDatabase((to) => to.send(command, { abortSignal: signal }), table),
   );
 }
 
@@ -262,7 +266,7 @@ export async function insertItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new ExecuteStatementCommand(insertStatement(table, item));
-  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal }), table));
 }
 
 function insertStatement(table: Table, item: Readonly<Record<string, unknown>>) {
@@ -305,7 +309,7 @@ async function insertBatch(
   const pause = new BatchPause(signal);
   while (left.length > 0) {
     const command = new BatchExecuteStatementCommand({ Statements: left.map(({ statement }) => statement) });
-    const { Responses = [] } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const { Responses = [] } = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
     const throttled = left.filter(({ index }, position) => {
       const error = Responses[position]?.Error;
       if (error === undefined) return false;
@@ -333,7 +337,7 @@ export async function updateItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new UpdateItemCommand(updateInput(table, key, update));
-  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal }), table));
 }
 
 /**
@@ -349,7 +353,7 @@ export async function updateOrFind<Item, Updated>(
   signal: AbortSignal,
 ): Promise<{ readonly updated: Updated } | Refused<Item>> {
   const command = new UpdateItemCommand({ ...updateAndReturnInput(table, key, update), ...findIfRefused });
-  const write = callDatabase((to) => to.send(command, { abortSignal: signal }));
+  const write = callDatabase((to) => to.send(command, { abortSignal: signal }), table);
   const refused = await refusalOf(table, write);
   return refused ?? { updated: schema.parse(unmarshall((await write).Attributes ?? {})) };
 }
@@ -367,7 +371,9 @@ export async function updateAndReturn<Item>(
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const command = new UpdateItemCommand(updateAndReturnInput(table, key, update));
-  const written = await unlessConditionFails(callDatabase((to) => to.send(command, { abortSignal: signal })));
+  const written = await unlessConditionFails(
+    callDatabase((to) => to.send(command, { abortSignal: signal }), table),
+  );
   return written === undefined ? undefined : schema.parse(unmarshall(written.Attributes ?? {}));
 }
 
@@ -399,7 +405,7 @@ export async function updateWithPrevious<Item>(
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const command = new UpdateItemCommand({ ...updateInput(table, key, update), ReturnValues: "ALL_OLD" });
-  const { Attributes } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+  const { Attributes } = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
   return Attributes === undefined ? undefined : table.schema.parse(unmarshall(Attributes));
 }
 
@@ -411,7 +417,7 @@ export async function deleteItem(
   signal: AbortSignal,
 ): Promise<boolean> {
   const command = new DeleteItemCommand(keyedInput(table, key, condition));
-  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal })));
+  return ifConditionHolds(callDatabase((to) => to.send(command, { abortSignal: signal }), table));
 }
 
 function putInput(table: Table, item: Readonly<Record<string, unknown>>, condition: Partial<Condition>) {

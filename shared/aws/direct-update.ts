@@ -12,14 +12,11 @@ import * as z from "zod/mini";
 import { Unavailable } from "../errors.ts";
 import type { Schema } from "../table.ts";
 import { failureOf } from "./clients.ts";
-import { mayBeConnected, noteAnswer } from "./database-client.ts";
+import { mayBeConnected, noteAnswer, Unanswered } from "./database-client.ts";
 import { timedCall } from "./dependency-times.ts";
 
 const updated = z.object({ Attributes: z.record(z.string(), z.any()) });
 const refused = z.object({ __type: z.string(), Item: z.optional(z.record(z.string(), z.any())) });
-
-/** No whole answer came from DynamoDB; any other `Unavailable` is one that it gave. */
-export class Unanswered extends Unavailable {}
 
 /**
  * Updates an item in one attempt, for a write that must not be made twice: signed and sent with a client's own

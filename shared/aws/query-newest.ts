@@ -37,7 +37,10 @@ export async function queryNewest<Item>(
       ...input,
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
-    const page: QueryCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const page: QueryCommandOutput = await callDatabase(
+      (to) => to.send(command, { abortSignal: signal }),
+      table,
+    );
     for (const item of page.Items ?? []) items.push(schema.parse(unmarshall(item)));
     from = page.LastEvaluatedKey;
   } while (from !== undefined && items.length < query.count);

@@ -1,7 +1,9 @@
 import type { APIGatewayProxyResult } from "aws-lambda";
+import { useDatabaseCall } from "../aws/database-client.ts";
 import { DependencyTimes, timeCalls } from "../aws/dependency-times.ts";
 import { causeOf, log } from "../aws/log.ts";
 import type { Count } from "../aws/metrics.ts";
+import { callUnlessSilent } from "../aws/silent-tables.ts";
 import { warmUp } from "../aws/warm-up.ts";
 import type { Caller } from "../caller.ts";
 import { type Endpoint, endpointAt, isAlias } from "../endpoint.ts";
@@ -61,6 +63,8 @@ interface RequestContext {
 }
 
 let cold = true;
+
+useDatabaseCall(callUnlessSilent);
 
 if (!(await warmUp(quotas, { caller: "-" }))) noteUnanswered();
 

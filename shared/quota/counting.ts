@@ -1,8 +1,7 @@
-import { hasAnswered } from "../aws/database-client.ts";
-import { Unanswered } from "../aws/direct-update.ts";
+import { Breaker } from "../aws/breaker.ts";
+import { hasAnswered, Unanswered } from "../aws/database-client.ts";
 import { timeLimit } from "../environment.ts";
 import { Unavailable } from "../errors.ts";
-import { Breaker } from "./breaker.ts";
 import type { RateLimitResult } from "./quota.ts";
 
 /** How long the writes of a request's counts may take; longer for an environment's first, which makes the connection. */

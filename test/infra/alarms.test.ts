@@ -121,7 +121,7 @@ describe("nobody waits in vain without an alarm", () => {
   });
 });
 
-test("every alarm notifies the topic that is set, when it is raised and when it is over, except parts of composite alarms", () => {
+test("every alarm notifies a topic when it is raised and when it is over, and those that may wait the second one, except parts of composite alarms", () => {
   const parts = resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, configured).filter(({ properties }) =>
     isPart(properties),
   );
@@ -132,8 +132,17 @@ test("every alarm notifies the topic that is set, when it is raised and when it 
   expect(parts.flatMap(actionsOf).flat()).toEqual([]);
   const notifying = allAlarmsIn(configured);
   expect(notifying.length).toBeGreaterThan(20);
-  const topic = [everySetting.alarmTopicArn];
-  expect(notifying.filter((one) => !isDeepStrictEqual(actionsOf(one), [topic, topic]))).toEqual([]);
+  const topicsOf = (topic: string) =>
+    notifying
+      .filter((one) => isDeepStrictEqual(actionsOf(one), [[topic], [topic]]))
+      .map(({ logicalId }) => logicalId.slice(0, -8));
+  const later = topicsOf(everySetting.laterAlarmTopicArn);
+  expect(later).toEqual(expect.arrayContaining(["MostRequestsRefused", "CertificateEnding", "JobsParked"]));
+  const urgent = topicsOf(everySetting.alarmTopicArn);
+  expect(urgent).toEqual(expect.arrayContaining(["MostRequestsFailing", "JobsExpired"]));
+  expect(later.length + urgent.length).toBe(notifying.length);
+  const ids = allAlarmsIn(deployed).map(({ logicalId }) => logicalId);
+  expect(ids.filter((id) => id.startsWith("MostRequestsRefused"))).toEqual([]);
 });
 
 describe("docs/alarms.md", () => {

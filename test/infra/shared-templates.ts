@@ -12,6 +12,7 @@ export const everySetting = {
   domainName: "api.operator.example",
   gatewayLogRole: "existing",
   hostedZoneId: "Z0123456789ABC",
+  laterAlarmTopicArn: "arn:aws:sns:eu-west-1:123456789012:later",
   maxObservedDayAge: "2",
   maxSigningKeyAge: "90",
   maxWorkers: "40",
@@ -22,6 +23,7 @@ export const everySetting = {
   signingKeySecretArn: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:operators-key-AbCdEf",
   throttlingBurst: "60",
   throttlingRate: "40",
+  tokenRate: "90",
   TOKEN_ENDPOINT: "on",
   TOKEN_ISSUER: "https://api.operator.example",
   tracing: "true",
@@ -43,6 +45,7 @@ export const someSettings = {
   hostedZoneId: "none",
   "tables.profiles": "NetworkCapabilities-profiles.2026-11-22",
   throttlingRate: 37,
+  tokenRate: 90,
   TOKEN_ISSUER: "https://example.operator.net",
   waf: true,
 } as const;

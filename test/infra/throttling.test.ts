@@ -30,9 +30,9 @@ test("the stage limits what needs no token below what does, and each operation b
   for (const method of [
     "/v3/profile/authenticate/POST",
     "/populationdensitydata/operations/GET",
+    "/populationdensitydata/webhook-secrets/POST",
     "/populationdensitydata/capabilities/GET",
     "/.well-known/jwks.json/GET",
-    "/oauth2/token/POST",
     "/assets/{name}/GET",
     "/openapi.json/GET",
   ])
@@ -67,10 +67,19 @@ test("the sum of limits counts all methods, all other verbs of the API's paths, 
   }
 });
 
-test("each method of an operation has 333 requests a second and 167 at once in prod, 100 and 50 in dev", () => {
-  expect(settingsOf({ stage: "prod" }).throttling).toEqual({ rate: 333, burst: 167 });
+test("each method of data, and the token endpoint, has 430 requests a second and 215 at once in prod, 100 and 50 in dev", () => {
+  expect(settingsOf({ stage: "prod" }).throttling).toEqual({ rate: 430, burst: 215 });
   expect(settingsOf({ stage: "dev" }).throttling).toEqual({ rate: 100, burst: 50 });
   expect(settingsOf({ throttlingRate: "37" }).throttling).toEqual({ rate: 37, burst: 19 });
+});
+
+test("tokenRate raises or lowers the rate of the token endpoint alone, and the sum of limits counts it", () => {
+  const tokensOf = (context: object) =>
+    stageThrottling(settingsOf({ ...withTokens, ...context })).named["/oauth2/token/POST"];
+  expect(tokensOf({ tokenRate: "2000" })).toEqual({ rate: 2_000, burst: 1_000 });
+  expect(tokensOf({ throttlingRate: "37" })).toEqual({ rate: 37, burst: 19 });
+  const rateOf = (context: object) => totalThrottling(settingsOf({ ...withTokens, ...context })).rate;
+  expect(rateOf({ tokenRate: "2000" }) - rateOf({})).toBe(2_000 - 430);
 });
 
 test.each(stageNames)(
@@ -84,7 +93,7 @@ test.each(stageNames)(
 
 test("limits that no longer fit an account are refused with both sums, and none is lowered", () => {
   expect(() => refuseMoreThanAnAccountHas("prod")).not.toThrow();
-  expect(() => refuseMoreThanAnAccountHas("prod", { rate: 400, burst: 200 })).toThrow(
+  expect(() => refuseMoreThanAnAccountHas("prod", { rate: 450, burst: 225 })).toThrow(
     /^The methods of prod let 1\d{4} requests a second and 5\d{3} at once through, and an account has 10000 and 5000: /,
   );
 });

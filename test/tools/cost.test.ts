@@ -184,6 +184,16 @@ test("ncs cost takes the rate of a lab with 1,000 requests a day, and says to th
   expect(cost.get("alarms=essential saves")).toBe(10.1);
 });
 
+test("ncs cost adds 8.43 USD for a million tokens of the 3-legged flow and their authorizers", async () => {
+  const [without, cost] = [
+    await printed("--others", "10"),
+    await printed("--others", "10", "--tokens", "10"),
+  ];
+  const all = "all, USD a month";
+  // By hand: 3.50, 0.67 for functions, 1.63 for tables, 1.80 for the record, 0.69 for logs and 0.14 sent.
+  expect(((cost.get(all) ?? 0) - (without.get(all) ?? 0)) / 25.92).toBeCloseTo(8.43, 1);
+});
+
 test("ncs cost refuses a rate that is no number, and says which it takes", async () => {
   const { code, stderr } = await runNcs(["cost", "--others", "many"]);
   expect(code).toBe(1);

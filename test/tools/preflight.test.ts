@@ -17,9 +17,9 @@ import { settingsOf } from "../support/deployment-settings.ts";
 import { runNcs } from "../support/ncs.ts";
 import { useOwnFolder } from "../support/own-folder.ts";
 
-/** An account whose region has AWS's default quotas. */
+/** An account whose region has AWS's default quotas, but more executions. */
 const usual: AccountQuotas = {
-  executions: 1_000,
+  executions: 2_000,
   codeBytes: 75 * 2 ** 30,
   usedCodeBytes: 1,
   requestRate: 10_000,
@@ -58,6 +58,11 @@ const warmWrites = (name: string) => `warm write units a second of ${name}`;
 test.each<[what: string, of: Case, low: readonly (readonly [quota: string, remedy: RegExp])[]]>([
   ["a usual account", {}, []],
   [
+    "AWS's default of 1,000 executions",
+    { account: { executions: 1_000 } },
+    [["concurrent executions of functions", /--desired-value 1\d{3}$/]],
+  ],
+  [
     "a new account",
     { account: { executions: 10, ...small } },
     [
@@ -85,7 +90,10 @@ test.each<[what: string, of: Case, low: readonly (readonly [quota: string, remed
   [
     "new tables",
     { tables: newTables },
-    [[warmWrites("quotas"), /"warmThroughput\.quotas": "12000:\d+", or /]],
+    [
+      [warmWrites("quotas"), /"warmThroughput\.quotas": "12000:\d+", or /],
+      [warmWrites("access-records"), /"warmThroughput\.access-records": "12000:5160", or /],
+    ],
   ],
   ["6,000 expected densities", expecting(6_000, 1_000), []],
   [
@@ -131,22 +139,30 @@ test("preflight with 900 executions reserved for the login needs 850 more of fun
   expect(needed({ settings }) - needed({})).toBe(900 - 50);
 });
 
-test("preflight counts 0.02 s of an execution for each request, 0.06 s and two read units for one of densities", () => {
-  const needed = (densities: number, others: number) =>
+test("preflight counts an execution for ten requests a second, authorizers and tokens included, and two read units for densities", () => {
+  const needed = (densities: number, others: number, settings = {}) =>
     Object.fromEntries(
-      checksIn({ expected: { densities, others } }).map((check) => [check.quota, check.needed]),
+      checksIn({ settings, expected: { densities, others } }).map((check) => [check.quota, check.needed]),
     );
+  const tokens = { TOKEN_ENDPOINT: "on", TOKEN_ISSUER: "https://api.operator.example", tokenRate: "2000" };
   const [none, some] = [needed(0, 0), needed(100_000, 50_000)];
   const executions = "concurrent executions of functions";
-  expect((some[executions] ?? 0) - (none[executions] ?? 0)).toBe(7_000);
+  expect((some[executions] ?? 0) - (none[executions] ?? 0)).toBe(30_000);
+  const quotas = warmWrites("quotas");
+  const issuing = needed(100_000, 50_000, tokens);
+  expect((issuing[executions] ?? 0) - (some[executions] ?? 0)).toBe(200);
+  expect((issuing[quotas] ?? 0) - (some[quotas] ?? 0)).toBe(2_000);
   expect(some["warm read units a second of densities"]).toBe(200_000);
   expect(some[warmWrites("quotas")]).toBe(150_000);
 });
 
-test("preflight says that 20 slow readers can hold 1,000 executions, which an account of 5,000 can bound and one of 600 cannot", () => {
+test("preflight bounds the 1,000 executions of 20 slow readers in an account of 5,000, not of 600, and reserves one of the authorizer for ten requests", () => {
   const bounded = streamsOf(settingsOf({}), { executions: 5_000 });
   expect(bounded).toMatchObject({ callers: 20, executions: 1_000 });
-  expect(bounded.setting).toMatch(/^authorizer\/authorize:100,population-density\/retrieve:250,/);
+  expect(bounded.setting).toMatch(/^authorizer\/authorize:754,population-density\/retrieve:250,/);
+  const expected = { densities: 1_000, others: 3_000 };
+  const fewer = streamsOf(settingsOf({}), { executions: 5_000 }, expected);
+  expect(fewer.setting).toMatch(/^authorizer\/authorize:400,/);
   expect(streamsOf(settingsOf({}), { executions: 600 }).setting).toBeUndefined();
 });
 

@@ -21,7 +21,10 @@ export async function* scanItems(table: Table, filter?: Condition): AsyncGenerat
       ...(from === undefined ? {} : { ExclusiveStartKey: from }),
     });
     const signal = AbortSignal.timeout(patienceMilliseconds);
-    const page: ScanCommandOutput = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const page: ScanCommandOutput = await callDatabase(
+      (to) => to.send(command, { abortSignal: signal }),
+      table,
+    );
     yield (page.Items ?? []).map((item) => unmarshall(item));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);

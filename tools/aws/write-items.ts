@@ -30,19 +30,19 @@ export async function writeItems(
   items: readonly MarshalledItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const name = nameOf(table);
   const batches: WriteRequest[][] = [];
   for (let from = 0; from < items.length; from += itemsPerCall) {
     batches.push(items.slice(from, from + itemsPerCall).map((Item) => ({ PutRequest: { Item } })));
   }
-  await Promise.all(batches.map((batch) => writeBatch(name, batch, signal)));
+  await Promise.all(batches.map((batch) => writeBatch(table, batch, signal)));
 }
 
-async function writeBatch(name: string, batch: WriteRequest[], signal: AbortSignal): Promise<void> {
+async function writeBatch(table: Table, batch: WriteRequest[], signal: AbortSignal): Promise<void> {
+  const name = nameOf(table);
   let pauseMilliseconds = firstPauseMilliseconds;
   for (let left = batch; left.length > 0; ) {
     const command = new BatchWriteItemCommand({ RequestItems: { [name]: left } });
-    const { UnprocessedItems } = await callDatabase((to) => to.send(command, { abortSignal: signal }));
+    const { UnprocessedItems } = await callDatabase((to) => to.send(command, { abortSignal: signal }), table);
     const unprocessed = UnprocessedItems?.[name] ?? [];
     if (unprocessed.length === left.length) {
       await wait(pauseMilliseconds, undefined, { signal });

@@ -65,9 +65,35 @@ export const assumptions = {
   keptShare: 0.15,
   logMonths: 3,
   /** A device, number or QoS request; its write counts the request, that of its record is apart. */
-  others: { seconds: 0.025, gigabytes: 0.5, writes: 1, reads: 2, sentBytes: 1_000, recorded: 1 },
+  others: {
+    invocations: 1,
+    seconds: 0.025,
+    gigabytes: 0.5,
+    writes: 1,
+    reads: 2,
+    sentBytes: 1_000,
+    recorded: 1,
+  },
   /** Densities at once, within a tile and hour. */
-  densities: { seconds: 0.06, gigabytes: 1, writes: 1, reads: 2, sentBytes: 20_000, recorded: 0 },
+  densities: {
+    invocations: 1,
+    seconds: 0.06,
+    gigabytes: 1,
+    writes: 1,
+    reads: 2,
+    sentBytes: 20_000,
+    recorded: 0,
+  },
+  /** A token for a subscriber, and the authorizer's verification of it at its one use. */
+  tokens: {
+    invocations: 2,
+    seconds: 0.04,
+    gigabytes: 0.5,
+    writes: 2,
+    reads: 3,
+    sentBytes: 1_500,
+    recorded: 1,
+  },
   /** Bytes of a record of who read what, those that DynamoDB adds to each item, and the days for which it is kept. */
   recordBytes: 180,
   addedBytes: 100,
@@ -88,6 +114,8 @@ interface CostSettings {
 export interface MonthlyRequests {
   readonly densities: number;
   readonly others: number;
+  /** For subscribers, as the 3-legged flow needs one for each call. */
+  readonly tokens?: number;
 }
 
 /** Which part of the stage costs how much a month, in USD. */
@@ -109,17 +137,18 @@ function tiered(amount: number, tiers: Tiers): number {
  * stage that has kept them for as long as it does.
  */
 export function costOf(
-  { densities, others }: MonthlyRequests,
+  { densities, others, tokens = 0 }: MonthlyRequests,
   given: Assumptions = assumptions,
   { alarms = "all", tracing = false }: CostSettings = {},
 ): MonthlyCost {
   const kinds = [
     [densities, given.densities],
     [others, given.others],
+    [tokens, given.tokens],
   ] as const;
-  const sum = (of: (kind: typeof given.densities | typeof given.others) => number) =>
+  const sum = (of: (kind: typeof given.others) => number) =>
     kinds.reduce((all, [count, kind]) => all + count * of(kind), 0);
-  const requests = densities + others;
+  const requests = densities + others + tokens;
   const { metrics, composites } = given.alarms[alarms];
   const fixed = given.standing + metrics * prices.alarmMetric + composites * prices.compositeAlarm;
   if (requests === 0) return { "what stands": fixed };
@@ -137,7 +166,7 @@ export function costOf(
     "what stands": fixed,
     "API Gateway": tiered(requests / million, prices.apiRequests),
     functions:
-      (requests / million) * prices.invocations +
+      (sum(({ invocations }) => invocations) / million) * prices.invocations +
       sum(({ seconds, gigabytes }) => (seconds + startSeconds) * gigabytes) * prices.gigabyteSeconds +
       streamed * prices.streamedGigabyte,
     tables:

@@ -5,6 +5,7 @@ import type { Print } from "./print.ts";
 interface CostOptions {
   readonly densities: number;
   readonly others: number;
+  readonly tokens: number;
 }
 
 /** `ncs cost`: what `prod` costs a month with the requests that are expected, by part. */
@@ -12,14 +13,19 @@ export function addCost(command: Command, print: Print): void {
   command
     .option("--densities <number>", "requests a second for densities, of all callers", rateOf, 0)
     .option("--others <number>", "requests a second of all others, of all callers", rateOf, 0)
+    .option("--tokens <number>", "tokens a second for subscribers, of all clients", rateOf, 0)
     .addHelpText(
       "after",
       "\nOn average over a month, at list prices of us-east-1 without free tiers, discounts, support and tax. " +
         "What is assumed of a\nrequest: docs/limits-and-cost.md.",
     )
-    .action(({ densities, others }: CostOptions) => {
+    .action(({ densities, others, tokens }: CostOptions) => {
       const { secondsOfMonth } = assumptions;
-      const requests = { densities: densities * secondsOfMonth, others: others * secondsOfMonth };
+      const requests = {
+        densities: densities * secondsOfMonth,
+        others: others * secondsOfMonth,
+        tokens: tokens * secondsOfMonth,
+      };
       const cost = costOf(requests);
       for (const [part, dollars] of Object.entries(cost)) print(lineOf(part, dollars));
       const all = totalOf(cost);

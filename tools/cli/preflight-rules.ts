@@ -83,8 +83,13 @@ export interface Check {
   readonly remedy: string;
 }
 
-/** Seconds of a request, as in the cost table of docs/limits-and-cost.md: most take less. */
-const [requestSeconds, densitySeconds] = [0.02, 0.06];
+/**
+ * Lambda serves no more requests a second with an execution, however short they are, both of an account and of a
+ * function's reservation. A request that needs a token invokes its function and, unless API Gateway has a policy for the
+ * token, the authorizer; these take less than a tenth of a second each.
+ * https://docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html
+ */
+const requestsOfExecution = 10;
 
 /** Read units of a density within a tile and hour that no function has read in the last minute, as in the same table. */
 const densityReadUnits = 2;
@@ -107,8 +112,9 @@ export function checksOf(
 ): readonly Check[] {
   const total = totalThrottling(settings);
   const requests = expected === undefined ? requestsOf(settings) : { ...expected, recorded: expected.others };
-  const recorded = isRecording(settings) ? requests.recorded : 0;
-  const counted = requests.densities + requests.others;
+  const tokens = tokensOf(settings, requests);
+  const recorded = isRecording(settings) ? requests.recorded + tokens : 0;
+  const counted = requests.densities + requests.others + tokens;
   const rate = expected === undefined ? total.rate : counted;
   const raise = (service: string, name: keyof typeof quotaCodes, value: number) =>
     "aws service-quotas request-service-quota-increase" +
@@ -181,20 +187,33 @@ const slowCallers = 20;
 
 /** Reservations that leave other requests their executions while such callers read. */
 const reservations = {
-  "authorizer/authorize": 100,
   "population-density/retrieve": 250,
   "population-density/summarize": 150,
 } as const satisfies Settings["reservedConcurrency"];
 
 /**
  * What streamed answers may hold: each keeps an execution until its caller has read it, 25 seconds at most.
+ * @param expected as in `checksOf`: the authorizer gets executions for that many requests.
  * @returns how many executions, and the setting that bounds them; undefined where the account cannot reserve as many.
  */
-export function streamsOf(settings: Settings, account: Pick<AccountQuotas, "executions">) {
+export function streamsOf(
+  settings: Settings,
+  account: Pick<AccountQuotas, "executions">,
+  expected: ExpectedRequests = requestsOf(settings),
+) {
   const executions = slowCallers * maxStreams;
-  const reserved = { ...settings.reservedConcurrency, ...reservations };
+  const authorizer = Math.ceil((expected.densities + expected.others) / requestsOfExecution);
+  const reserved = {
+    ...settings.reservedConcurrency,
+    "authorizer/authorize": Math.max(100, authorizer),
+    ...reservations,
+  };
   const all = Object.values(reserved).reduce((sum, count) => sum + count, 0);
-  const others = executionsOf({ ...settings, reservedConcurrency: {} }, { densities: 0, others: 0 });
+  const others = executionsOf(
+    { ...settings, reservedConcurrency: {} },
+    { densities: 0, others: expected.others },
+    1,
+  );
   const bears = account.executions >= all + unreservedExecutions + others;
   const setting = Object.entries(reserved)
     .map(([id, count]) => `${id}:${count}`)
@@ -218,6 +237,11 @@ function atLeast(
 ): WarmThroughput {
   const { reads, writes } = present ?? newTableThroughput;
   return { reads: Math.max(reads, wanted.reads), writes: Math.max(writes, wanted.writes) };
+}
+
+/** Tokens a second, where a stage issues them: one for each request, as far as its rate goes. */
+function tokensOf(settings: Settings, { densities, others }: ExpectedRequests): number {
+  return Math.min(stageThrottling(settings).named["/oauth2/token/POST"]?.rate ?? 0, densities + others);
 }
 
 /** The check with the least room of those that grow with the requests; undefined when none is used. */
@@ -252,12 +276,18 @@ function requestsOf(settings: Settings): CountedRequests {
 }
 
 /**
- * Executions that logins, deliveries and the sweep may keep busy, those of all other requests at their rates or of the
- * burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ * Executions that logins, deliveries and the sweep may keep busy, those that Lambda wants for all other requests and
+ * their authorizers or the burst of one path, whichever is more, and those that Lambda keeps when some are reserved.
+ * @param invocations of a request: 1 where the authorizer's are reserved.
  */
-function executionsOf(settings: Settings, { densities, others: rest }: ExpectedRequests): number {
+function executionsOf(
+  settings: Settings,
+  { densities, others: rest }: ExpectedRequests,
+  invocations = 2,
+): number {
   const { stage, throttling, reservedConcurrency, maxWorkers } = settings;
-  const steady = rest * requestSeconds + densities * densitySeconds;
+  const tokens = tokensOf(settings, { densities, others: rest });
+  const steady = (invocations * (rest + densities) + tokens) / requestsOfExecution;
   const others = Math.ceil(Math.max(steady, Math.min(throttling.burst, rest + densities)));
   const logins = reservedConcurrency["profile/authenticate"] ?? stages[stage].loginExecutions;
   const reserved = Object.values(reservedConcurrency).reduce((sum, count) => sum + count, 0);

@@ -12,6 +12,7 @@ import {
   type AccountQuotas,
   type Check,
   checksOf,
+  type ExpectedRequests,
   firstToThrottle,
   streamsOf,
   unreadyIndexes,
@@ -65,7 +66,7 @@ export function addPreflight(command: Command, print: Print): void {
       const [account, tables] = await Promise.all([readAccountQuotas(), readWarmThroughput(names)]);
       const expected = densities === undefined || others === undefined ? undefined : { densities, others };
       const checks = checksOf(settings, account, tables, expected);
-      report(settings, account, checks, expected !== undefined, print);
+      report(settings, account, checks, expected, print);
     });
 }
 
@@ -119,9 +120,10 @@ function report(
   settings: Settings,
   account: AccountQuotas,
   checks: readonly Check[],
-  isExpected: boolean,
+  expected: ExpectedRequests | undefined,
   print: Print,
 ): void {
+  const isExpected = expected !== undefined;
   const can = isExpected ? "needs" : "can use";
   for (const { quota, of, needed, allowed, remedy } of checks) {
     const isEnough = needed <= allowed;
@@ -139,7 +141,7 @@ function report(
   if (account.gatewayMayLog && !settings.gatewayMayLog) {
     print('note   API Gateway has a role to write logs already; keep it with "gatewayLogRole": "existing"');
   }
-  const { callers, executions, setting, needed: needs } = streamsOf(settings, account);
+  const { callers, executions, setting, needed: needs } = streamsOf(settings, account, expected);
   print(`slow   ${callers} callers that read slowly can hold ${executions} executions of streamed answers;`);
   print(
     setting === undefined

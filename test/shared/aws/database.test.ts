@@ -239,6 +239,13 @@ describe("a faulty DynamoDB", () => {
     },
   );
 
+  test("what serves no caller is asked each time, as a worker that records must", async () => {
+    const { server, database } = await facing((request) => void request.socket.destroy());
+    for (let turn = 0; turn < 4; turn++)
+      await expect(database.getItem(items, { address: "a" }, signal)).rejects.toThrow("DynamoDB: ");
+    expect(server.requests()).toBe(12);
+  });
+
   test("a query fails as Unavailable when no server listens", async () => {
     vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9");
     const database = await import("../../../shared/aws/database.ts");

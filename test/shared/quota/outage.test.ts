@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { endpoint } from "../../../shared/endpoint.ts";
 import { quotas } from "../../../shared/quota/table.ts";
-import { tableVariable } from "../../../shared/table.ts";
+import { table, tableVariable } from "../../../shared/table.ts";
 import { authorizerContext, captureOutput, eventOf } from "../../support/pipeline.ts";
 import { serverOfTest } from "../../support/signed.ts";
 
@@ -17,6 +17,10 @@ const unanswered: RequestListener = () => {};
 const stalled: RequestListener = (_, response) => {
   response.writeHead(200, { "content-length": "100" }).write('{"Attr');
 };
+
+const tableNamed = <const Name extends string>(name: Name) =>
+  table({ name, partitionKey: "id", schema: z.looseObject({}) });
+const [phones, records] = [tableNamed("phones"), tableNamed("records")];
 
 const said = endpoint({
   operationId: "say",
@@ -38,7 +42,7 @@ beforeEach(() => {
   vi.stubEnv("AWS_REGION", "eu-west-3");
   vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a secret of nobody");
-  vi.stubEnv(tableVariable(quotas), "quotas");
+  for (const one of [phones, records, quotas]) vi.stubEnv(tableVariable(one), one.name);
   vi.stubEnv("RATE_LIMIT_PER_MINUTE", "1000");
   vi.stubEnv("DAILY_QUOTA", "1000");
   vi.useFakeTimers({ toFake: ["performance"] });
@@ -51,23 +55,50 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** An environment of its own, whose DynamoDB answers in turn as scripted, and then as the last of the script does. */
-async function environmentWith(script: readonly RequestListener[], { units = 0 } = {}) {
+type Database = typeof import("../../../shared/aws/database.ts");
+type Read = (database: Database, signal: AbortSignal) => Promise<unknown>;
+
+const nothing: Read = async () => undefined;
+type ByTable<Value> = Record<string, Value>;
+
+/**
+ * An environment of its own, whose DynamoDB answers in turn as scripted, and then as the last of the script does.
+ * @param options units that requests charge and what they read; how other tables answer, and how often they were asked.
+ */
+async function environmentWith(
+  script: readonly RequestListener[],
+  options: { units?: number; read?: Read; tables?: ByTable<RequestListener>; calls?: ByTable<number> } = {},
+) {
+  let { units = 0, read = nothing, tables = {}, calls = {} } = options;
   let answers = script;
   let turn = 0;
   const server = await serverOfTest(async (request, response) => {
-    await request.toArray();
-    answers[Math.min(turn++, answers.length - 1)]?.(request, response);
+    const body = Buffer.concat(await request.toArray()).toString();
+    const name = Object.keys(tables).find((one) => body.includes(`"${one}"`));
+    if (name === undefined) return answers[Math.min(turn++, answers.length - 1)]?.(request, response);
+    calls[name] = (calls[name] ?? 0) + 1;
+    tables[name]?.(request, response);
   });
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", server.url);
   vi.resetModules();
+  const database = await import("../../../shared/aws/database.ts");
   const { serve } = await import("../../../shared/http/serve.ts");
-  const handler = serve(said, async ({ quotaChecked, charge, reply }) => {
-    await quotaChecked;
-    await charge(units);
+  const handler = serve(said, async ({ quotaChecked, charge, signal, reply }) => {
+    await Promise.all([read(database, signal), quotaChecked.then(() => charge(units))]);
     return reply(200, {});
   });
   return {
+    /** Asks one after the other, and returns each status. */
+    statuses: async (requests: number, other: Read = read) => {
+      read = other;
+      const seen: string[] = [];
+      for (let request = 0; request < requests; request++) {
+        const event = eventOf({ body: "{}", authorizer: authorizerContext() });
+        const { statusCode, headers } = await handler(event, { getRemainingTimeInMillis: () => 60_000 });
+        seen.push(`${statusCode}${headers?.["retry-after"] === undefined ? "" : ", try again"}`);
+      }
+      return seen;
+    },
     /** Asks one after the other, and returns whether each was counted; all must be served. */
     ask: async (requests: number) => {
       const isCounted: boolean[] = [];
@@ -232,4 +263,89 @@ test("work that cannot be charged in time is served, and is charged in one attem
   expect(await ask(1)).toEqual([false]);
   expect(requests()).toBe(2);
   expect(reported()).toEqual({ lines: [`NCS-010 ${inTime}`], uncounted: 1 });
+});
+
+const readBoth: Read = async (database, signal) => {
+  await database.getItem(phones, { id: "a" }, signal);
+  return await database.getItem(records, { id: "a" }, signal);
+};
+const readPhones: Read = (database, signal) => database.getItem(phones, { id: "a" }, signal);
+const found: RequestListener = (_, response) => response.end('{"Responses":{"phones":[]}}');
+
+test("requests get 503 at once after two that DynamoDB did not answer, then one tries once, and all are served again", async () => {
+  vi.stubEnv("DEADLINE_FACTOR", "1");
+  const [calls, tables] = [{}, { phones: unanswered, records: unanswered }];
+  const { statuses, answer } = await environmentWith([unanswered], { read: readBoth, tables, calls });
+
+  expect(await statuses(6)).toEqual(Array(6).fill("503, try again"));
+  expect(calls).toEqual({ phones: 6 });
+  vi.advanceTimersByTime(1_500);
+  expect(await statuses(4)).toEqual(Array(4).fill("503, try again"));
+  expect(calls).toEqual({ phones: 7 });
+
+  vi.advanceTimersByTime(1_500);
+  vi.stubEnv("DEADLINE_FACTOR", "50");
+  answer(counted);
+  Object.assign(tables, { phones: found, records: found });
+  expect(await statuses(3)).toEqual(Array(3).fill("200"));
+});
+
+test("a table that is silent is paused although another answers each request, which stays in use, as counts do", async () => {
+  const [calls, tables] = [{}, { phones: found, records: reset }];
+  const { statuses, requests } = await environmentWith([counted], { read: readBoth, tables, calls });
+
+  expect(await statuses(6)).toEqual(Array(6).fill("503, try again"));
+  expect(calls).toEqual({ phones: 6, records: 6 });
+  expect(await statuses(2, readPhones)).toEqual(Array(2).fill("200"));
+  expect(requests()).toBe(6 + 8 + 8);
+});
+
+test.each([
+  ["throttled", throttled],
+  ["failed by DynamoDB", failed],
+])("every request asks while calls are %s, as these are answers", async (_, phonesAnswer) => {
+  vi.stubEnv("DEADLINE_FACTOR", "50");
+  const [calls, tables] = [{}, { phones: phonesAnswer }];
+  const { statuses } = await environmentWith([counted], { read: readPhones, tables, calls });
+
+  expect(await statuses(3)).toEqual(Array(3).fill("503, try again"));
+  expect(calls).toEqual({ phones: 9 });
+});
+
+test.each([
+  [5_900, 4],
+  [6_000, 2],
+])(
+  "of four calls that their request ends after %i ms without an answer, with time limits six times as long, %i are made",
+  async (milliseconds, made) => {
+    vi.stubEnv("DEADLINE_FACTOR", "6");
+    const [calls, tables] = [{ phones: 0 }, { phones: unanswered }];
+    const { statuses } = await environmentWith([counted], { tables, calls });
+
+    for (let before = 0; before < 4; before++) {
+      await statuses(1, async (database, signal) => {
+        const ending = new AbortController();
+        const call = readPhones(database, AbortSignal.any([signal, ending.signal]));
+        await Promise.race([call, vi.waitUntil(() => calls.phones > before)]);
+        vi.advanceTimersByTime(milliseconds);
+        ending.abort();
+        return await call;
+      });
+    }
+    expect(calls.phones).toBe(made);
+  },
+);
+
+test("calls of a request wait for the one that tries, and are made when it is answered", async () => {
+  vi.stubEnv("DEADLINE_FACTOR", "50");
+  const tables: Record<string, RequestListener> = { phones: reset };
+  const { statuses } = await environmentWith([counted], { read: readPhones, tables });
+  await statuses(2);
+  vi.advanceTimersByTime(1_500);
+  tables.phones = found;
+
+  const keys = Array.from({ length: 300 }, (_, id) => ({ id: String(id) }));
+  expect(await statuses(1, (database, signal) => database.getItems(phones, keys, signal))).toEqual(
+    Array(1).fill("200"),
+  );
 });

@@ -6,10 +6,9 @@ const shortestMilliseconds = 500;
 const longestMilliseconds = 1_500;
 
 /**
- * Decides whether an execution environment makes a call that it can do without, so that an outage of the other side
- * costs its requests hardly any time: after two unanswered calls in a row it makes none for a while, and then one that
- * tries. A refusal is an answer, so that nobody who is throttled stops the calls for others. Environments try at
- * different times, by chance.
+ * Decides whether an execution environment makes a call, so that an outage of the other side costs its requests hardly
+ * any time: after two unanswered calls in a row it makes none for a while, and then one that tries. A refusal is an
+ * answer, so that nobody who is throttled stops the calls for others. Environments try at different times, by chance.
  */
 export class Breaker {
   readonly #clock: () => number;
@@ -30,6 +29,11 @@ export class Breaker {
     if (this.#isTrying || this.#clock() < this.#openUntil) return false;
     this.#isTrying = true;
     return true;
+  }
+
+  /** Whether the call that was begun last tries, and must therefore be short. */
+  get isTrying(): boolean {
+    return this.#isTrying;
   }
 
   /** Ends a call. @returns whether no call is made from now on, for a while. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Breaker } from "../../../shared/quota/breaker.ts";
+import { Breaker } from "../../../shared/aws/breaker.ts";
+import { tryMilliseconds } from "../../../shared/aws/database-client.ts";
 import { countMilliseconds } from "../../../shared/quota/counting.ts";
 import { seeded } from "../../support/random.ts";
 
@@ -65,7 +66,7 @@ test("the breaker stops once when many calls that began together are not answere
 });
 
 /** How a request counts in an outage: whether it asks, and what becomes of it. */
-type Counting = Pick<Breaker, "begin" | "end">;
+type Counting = Pick<Breaker, "begin" | "end" | "isTrying">;
 
 /** An execution environment: it has one request at a time. */
 interface Environment {
@@ -75,29 +76,48 @@ interface Environment {
 }
 
 const requestMilliseconds = 30;
-const requestsPerSecond = 2_000;
+
+/** An account's concurrent executions. */
+const allExecutions = 1_000;
+
+interface Outage {
+  readonly seconds: number;
+  readonly requestsPerSecond: number;
+  /** How long a request waits for a call that is not answered, and for one that tries. */
+  readonly wait: number;
+  readonly tryWait?: number;
+  readonly counting: (clock: () => number) => Counting;
+  /** How long a new environment waits while it is loaded, in vain: its first unanswered call; else it is connected. */
+  readonly load?: number;
+  /** When DynamoDB answers again. */
+  readonly end?: number;
+}
 
 /**
- * Concurrent executions at each request, in an outage of the counter that begins with the first of them. A request goes
- * to the environment that became idle last, or to a new one; Lambda's time to make one is not modelled. The handler runs
- * after the count, as that of densities does.
- * @param loadMilliseconds how long a new environment waits for DynamoDB while it is loaded, in vain: its first
- * unanswered call. Without it, new ones were connected before.
+ * Concurrent executions at each request, in an outage that begins with the first of them. A request goes to the
+ * environment that became idle last, or to a new one, or is refused where all executions are busy; Lambda's time to make
+ * one is not modelled. What follows the call takes its time, as for densities, or as if it had been made.
  */
 function executionsOf(
-  seconds: number,
-  waitMilliseconds: number,
-  counting: (clock: () => number) => Counting,
-  loadMilliseconds = 0,
-): { readonly at: number; readonly executions: number }[] {
+  outage: Outage,
+): { readonly at: number; readonly executions: number; readonly isServed: boolean }[] {
+  const {
+    seconds,
+    requestsPerSecond,
+    wait,
+    tryWait = wait,
+    counting,
+    load = 0,
+    end = Number.POSITIVE_INFINITY,
+  } = outage;
   let now = 0;
   const environment = () => ({ counting: counting(() => now), busyUntil: 0, isCounting: false });
-  // As many as serve these requests while the counter answers.
+  // As many as serve these requests while all is well.
   const environments: Environment[] = Array.from(
     { length: (requestsPerSecond * requestMilliseconds) / 1_000 },
     environment,
   );
-  const seen: { at: number; executions: number }[] = [];
+  const seen: ReturnType<typeof executionsOf> = [];
   for (let request = 0; request < seconds * requestsPerSecond; request++) {
     const at = (request * 1_000) / requestsPerSecond;
     let idle: Environment | undefined;
@@ -108,30 +128,37 @@ function executionsOf(
         continue;
       }
       now = one.busyUntil - requestMilliseconds;
-      if (one.isCounting) one.counting.end(false);
+      if (one.isCounting) one.counting.end(now >= end);
       one.isCounting = false;
       if (idle === undefined || one.busyUntil > idle.busyUntil) idle = one;
     }
     now = at;
     const isNew = idle === undefined;
-    if (idle === undefined) {
+    if (idle === undefined && environments.length < allExecutions) {
       idle = environment();
       environments.push(idle);
-      if (loadMilliseconds > 0) idle.counting.end(false);
+      if (load > 0) idle.counting.end(false);
+    }
+    if (idle === undefined) {
+      seen.push({ at, executions: allExecutions, isServed: false });
+      continue;
     }
     idle.isCounting = idle.counting.begin();
-    const load = isNew ? loadMilliseconds : 0;
-    idle.busyUntil = at + load + requestMilliseconds + (idle.isCounting ? waitMilliseconds : 0);
-    seen.push({ at, executions: busy });
+    const waits = !idle.isCounting || at >= end ? 0 : idle.counting.isTrying ? tryWait : wait;
+    idle.busyUntil = at + (isNew ? load : 0) + requestMilliseconds + waits;
+    seen.push({ at, executions: busy, isServed: idle.isCounting && at >= end });
   }
   return seen;
 }
 
 const most = (seen: ReturnType<typeof executionsOf>) => Math.max(...seen.map(({ executions }) => executions));
 
+/** An outage of the counter at 2,000 requests a second. */
+const ofCounter = { seconds: 6, requestsPerSecond: 2_000, wait: countMilliseconds };
+
 test("an outage of the counter takes at most 500 executions in its first second and 150 later, of 2,000 requests a second", () => {
   const random = seeded(20);
-  const seen = executionsOf(6, countMilliseconds, (clock) => new Breaker(clock, random));
+  const seen = executionsOf({ ...ofCounter, counting: (clock) => new Breaker(clock, random) });
 
   expect(most(seen.filter(({ at }) => at < 1_000))).toBeLessThanOrEqual(500);
   expect(most(seen.filter(({ at }) => at >= 1_000))).toBeLessThanOrEqual(150);
@@ -139,15 +166,22 @@ test("an outage of the counter takes at most 500 executions in its first second 
 
 test("an outage that no new environment can connect in takes at most 1,000 executions in two seconds and 150 later", () => {
   const random = seeded(20);
-  const seen = executionsOf(6, countMilliseconds, (clock) => new Breaker(clock, random), 1_000);
+  const seen = executionsOf({ ...ofCounter, counting: (clock) => new Breaker(clock, random), load: 1_000 });
 
   expect(most(seen.filter(({ at }) => at < 2_000))).toBeLessThanOrEqual(1_000);
   expect(most(seen.filter(({ at }) => at >= 2_000))).toBeLessThanOrEqual(150);
 });
 
-test("without a breaker, requests that each wait 3.1 s for the counter take an account's 1,000 executions in a second", () => {
-  const always = { begin: () => true, end: () => false };
-  const seen = executionsOf(1, 3_100, () => always);
+/** A DynamoDB that is silent for 20 seconds, whose callers get 503 after three attempts, at 1,000 requests a second. */
+const ofAll = { seconds: 25, requestsPerSecond: 1_000, wait: 3_100, tryWait: tryMilliseconds, end: 20_000 };
 
-  expect(most(seen)).toBeGreaterThan(1_000);
+test("a silent DynamoDB takes at most 250 executions after ten seconds, not 1,000 as without a breaker, and all are served five after its end", () => {
+  const random = seeded(20);
+  const seen = executionsOf({ ...ofAll, counting: (clock) => new Breaker(clock, random) });
+  const always = { begin: () => true, end: () => false, isTrying: false };
+  const before = executionsOf({ ...ofAll, counting: () => always });
+
+  expect(most(seen.filter(({ at }) => at >= 10_000))).toBeLessThanOrEqual(250);
+  expect(most(before.filter(({ at }) => at >= 10_000))).toBe(1_000);
+  expect(seen.filter(({ at, isServed }) => at >= 24_000 && !isServed)).toEqual([]);
 });
