@@ -9,13 +9,11 @@ import { cellSize } from "../data/cells.ts";
 import type { Hour } from "../data/densities.ts";
 import type { City } from "../data/regions.ts";
 import { placeName } from "../request/place-name.ts";
-import { sizesOf } from "./cell-sizes.ts";
+import { groundOf } from "./cell-sizes.ts";
 
 interface Printed {
   readonly areas: readonly Area[];
   readonly precision: number;
-  /** The cells of the answer. */
-  readonly geohashes: readonly string[];
   readonly hour: Hour;
   readonly provenance: Capabilities["provenance"];
   /** Those that the page knows. */
@@ -23,17 +21,9 @@ interface Printed {
 }
 
 /** Creates the heading, as of now. */
-export function paperHeading({
-  areas,
-  precision,
-  geohashes,
-  hour,
-  provenance,
-  cities,
-}: Printed): HTMLElement {
+export function paperHeading({ areas, precision, hour, provenance, cities }: Printed): HTMLElement {
   const places = areas.map((area) => {
-    const size = sizesOf(geohashes, [area]).inside.reduce((sum, part) => sum + part, 0);
-    return `${placeName(area, cities)}, ${squareKilometres(size)}`;
+    return `${placeName(area, cities)}, ${squareKilometres(groundOf([area]))}`;
   });
   const [area] = areas;
   const { width, height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));

@@ -63,7 +63,7 @@ export function resultPanel(options: ResultOptions): Result {
     { "aria-label": "Answer" },
     note !== "" && html("p", { class: "warning" }, note),
     ...(hasCells ? figures.elements : []),
-    hasCells && extremesOf(densities.hours),
+    hasCells && extremesOf(densities.hours, sizes),
     hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
     ...(hasCells ? actions(requests, nameFile, onPicture) : []),

@@ -75,7 +75,7 @@ export class Showing {
     this.remove();
     this.#asked = query;
     const { geohashes, hours } = densities;
-    const sizes = sizesOf(geohashes, query.areas);
+    const sizes = sizesOf(densities, query.areas);
     const result = this.#resultOf(densities, sizes, query, capabilities);
     panel.replaceChildren(result.element);
     if (geohashes.length === 0) {
@@ -108,7 +108,7 @@ export class Showing {
       closeCell: () => onCell(undefined),
       paperHeading: (hour) =>
         paperHeading({
-          ...{ areas, precision, hour, cities: this.cities, geohashes },
+          ...{ areas, precision, hour, cities: this.cities },
           provenance: capabilities.provenance,
         }),
       onZone: () => {

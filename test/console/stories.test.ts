@@ -81,7 +81,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByRole("button", { name: "Compare" }).click();
     await hour.fill("12");
 
-    expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+$/);
+    expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+ people$/);
     expect(await page.textContent("#timeline .total-people")).toMatch(
       /in [\d,]+ cells published in both hours$/,
     );
