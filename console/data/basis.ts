@@ -1,6 +1,6 @@
 /** What the numbers of an hour are made from. */
 import { percent } from "../base/numbers.ts";
-import type { Capabilities, ForecastQuality } from "./capabilities.ts";
+import type { ForecastQuality } from "./capabilities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 
@@ -54,7 +54,7 @@ export function basisText(
 }
 
 /** Whether all that is covered is modelled, by its sources, each of which then says so. */
-export function isModelled(provenance: Capabilities["provenance"]): boolean {
+export function isModelled(provenance: readonly { readonly source: string }[]): boolean {
   return provenance.length > 0 && provenance.every(({ source }) => source.includes("nobody was counted"));
 }
 
