@@ -15,15 +15,17 @@ interface Printed {
   readonly areas: readonly Area[];
   readonly precision: number;
   readonly hour: Hour;
+  /** What people call the areas. */
+  readonly name: string | undefined;
   readonly provenance: Capabilities["provenance"];
   /** Those that the page knows. */
   readonly cities: readonly City[];
 }
 
 /** Creates the heading, as of now. */
-export function paperHeading({ areas, precision, hour, provenance, cities }: Printed): HTMLElement {
+export function paperHeading({ areas, precision, hour, name, provenance, cities }: Printed): HTMLElement {
   const places = areas.map((area) => {
-    return `${placeName(area, cities)}, ${squareKilometres(groundOf([area]))}`;
+    return `${(areas.length === 1 ? name : undefined) ?? placeName(area, cities)}, ${squareKilometres(groundOf([area]))}`;
   });
   const [area] = areas;
   const { width, height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));

@@ -8,6 +8,8 @@ export interface Query {
   readonly from: Date;
   readonly hours: number;
   readonly precision: number;
+  /** What people call its areas. */
+  readonly name?: string;
 }
 
 /** The path of the operation that returns densities. */

@@ -30,6 +30,12 @@ export const cellOpacity = 0.85;
 /** The largest number of classes. */
 export const classCount = 9;
 
+/** The scales to choose from: made for the answer that is shown, or the same for all answers. */
+export const scaleNames = ["This answer", "All answers"] as const;
+
+/** The name of a scale. */
+export type ScaleName = (typeof scaleNames)[number];
+
 /** Classes of densities, in people per km². */
 export interface Scale {
   /** The lower bounds of all classes but the first, ascending; round numbers. */

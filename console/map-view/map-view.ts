@@ -12,7 +12,7 @@ import { readAddress } from "../request/address.ts";
 import { dayNamed } from "../request/day-and-hour.ts";
 import { onGivenTexts } from "../request/given-files.ts";
 import type { QueryProblem } from "../request/validation.ts";
-import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
+import { onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { FormPanel } from "./form-panel.ts";
 import { hasFewRequests, isAskedByItself, Retrieval } from "./retrieval.ts";
 import { Showing } from "./showing.ts";
@@ -73,7 +73,8 @@ class MapView {
     this.showing.hour = state.hour;
     panel.dayAndHour.show(state.hour ?? new Date());
     const common = state.areas === undefined ? this.showing.scale : "All answers";
-    this.showing.scale = keptState()?.scale ?? common;
+    this.showing.scale = state.scale ?? common;
+    this.showing.isTilted = state.isTilted ?? false;
     panel.form.fill({ ...initial, ...state });
     panel.showUnread(unread);
     const query = panel.form.query();
