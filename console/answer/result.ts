@@ -112,7 +112,7 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 /** Buttons for downloads and programs, and what is to be said of a download. */
 function actions({ requests, nameFile, link, onPicture }: ResultOptions): HTMLElement[] {
   const asking = new Asking();
-  const copied = html("p", { class: "note" });
+  const copied = html("p", { class: "copied note" });
   const copyLink = async () => {
     // It stays, as it may be selected.
     const address = html("span", { class: "hidden-text", "aria-hidden": "true" }, link());

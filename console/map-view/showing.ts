@@ -5,7 +5,7 @@ import { type CellSizes, sizesOf } from "../answer/cell-sizes.ts";
 import { paperHeading } from "../answer/paper-heading.ts";
 import { resultPanel } from "../answer/result.ts";
 import { withUnusual } from "../answer/unusual.ts";
-import { announce } from "../base/dom.ts";
+import { announce, element } from "../base/dom.ts";
 import { counted } from "../base/numbers.ts";
 import type { Area } from "../data/area.ts";
 import { isModelled } from "../data/basis.ts";
@@ -16,6 +16,7 @@ import { boxOfCells } from "../data/outlines.ts";
 import { type Query, requestsOf } from "../data/query.ts";
 import type { City } from "../data/regions.ts";
 import type { ScaleName } from "../data/scale.ts";
+import { sourceSentences } from "../data/sources.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { savePicture } from "../map/picture.ts";
 import { type ViewState, writeAddress } from "../request/address.ts";
@@ -116,7 +117,7 @@ export class Showing {
       paperHeading: (hour) =>
         paperHeading({
           ...{ areas, precision, hour, cities: this.cities, name: query.name },
-          provenance: capabilities.provenance,
+          ...{ provenance: capabilities.provenance, ground: groundCredits() },
         }),
       onZone: () => {
         this.show(densities, query, capabilities, panel);
@@ -177,7 +178,6 @@ export class Showing {
   #resultOf(densities: Densities, sizes: CellSizes, query: Query, capabilities: Capabilities) {
     const { map, onCell } = this.#options;
     const place = () => query.name ?? placesName(query.areas, this.cities);
-    const sources = capabilities.provenance.map(({ source }) => source).join(", ");
     return resultPanel({
       densities,
       sizes,
@@ -190,10 +190,17 @@ export class Showing {
       onPicture: () => {
         const { from, precision } = query;
         const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
+        const sources = sourceSentences(capabilities.provenance, groundCredits()).join(" ");
         savePicture(map.library, { name, place: place(), sources });
       },
     });
   }
+}
+
+/** Whose the ground is, as the page says. */
+function groundCredits(): string {
+  const named = document.querySelector(".maplibregl-ctrl-attrib-inner") ?? element("base-map-credits");
+  return named.textContent ?? "";
 }
 
 /** A query as a text, to compare it with another one. */
