@@ -123,7 +123,9 @@ function ramp(scale: Scale): HTMLElement {
 /** The upper bound of a class, at its right edge. */
 function boundLabel(bound: number, { isOfDifferences = false }: Scale): HTMLElement {
   const sign = bound < 0 ? "−" : isOfDifferences ? "+" : "";
-  const text = sign + compact(Math.abs(bound)).replace(" ", "");
+  const size = Math.abs(bound);
+  // Bounds that are close have more than three digits.
+  const text = sign + (size === Number(size.toPrecision(3)) ? compact(size).replace(" ", "") : whole(size));
   return html("span", { class: "bound", "aria-hidden": "true" }, text);
 }
 

@@ -69,21 +69,21 @@ export function scaleOf(densities: readonly number[]): Scale {
       { length: classCount - 1 },
       (_, index) => of[Math.floor(((index + 1) * of.length) / classCount)] ?? 0,
     );
-  const least = Math.min(leastClasses, different.length);
   const candidates = [shares(sorted).map(nearestRound), evenSteps(min, max), shares(different)];
   const filled = candidates.map((ends) => filledOnly(ends, different));
-  const breaks = filled.find(({ length }) => length >= least - 1) ?? different.slice(1, classCount);
-  return { breaks, range: [min, max] };
+  return {
+    breaks: filled.find(({ length }) => length >= Math.min(leastClasses, different.length) - 1) ?? [],
+    range: [min, max],
+  };
 }
 
 /** Multiples of the smallest round step that makes no more than the largest number of classes. */
 function evenSteps(min: number, max: number): number[] {
-  const unit = 10 ** Math.floor(Math.log10((max - min) / classCount));
-  const steps = [1, 2, 2.5, 5, 10, 20].map((digits) => digits * unit);
+  const unit = Math.max(1, 10 ** Math.floor(Math.log10((max - min) / classCount)));
+  const steps = [1, 2, 5, 10, 20].map((digits) => digits * unit);
   const step = steps.find((one) => Math.ceil(max / one) - Math.floor(min / one) <= classCount) ?? max;
   const first = Math.floor(min / step) + 1;
-  const count = Math.max(0, Math.floor(max / step) - first + 1);
-  return Array.from({ length: count }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+  return Array.from({ length: classCount - 1 }, (_, index) => (first + index) * step);
 }
 
 /** The ends, ascending, that have numbers between each other. */

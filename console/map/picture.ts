@@ -1,7 +1,6 @@
 /** The map as a picture, with its place, its hour, what its colours and patterns mean, and its sources. */
-import type { Map as MapLibreMap } from "maplibre-gl";
+import maplibregl, { type Map as MapLibreMap } from "maplibre-gl";
 import { saveFile } from "../base/dom.ts";
-import { drawnMap } from "./drawn-map.ts";
 
 /** The space around the parts of the strip below the map, the height of a line, and the width of a colour, in CSS pixels. */
 const [gap, lineHeight, side] = [14, 20, 26];
@@ -27,6 +26,23 @@ interface Part {
 }
 
 type Line = readonly [font: string, text: string];
+
+/** The map as it is on view, with twice the pixels of a page at least, as far as the browser's graphics go. */
+export function drawnMap(map: MapLibreMap): HTMLCanvasElement {
+  const picture = document.createElement("canvas");
+  const ratio = map.getPixelRatio();
+  map.setPixelRatio(Math.max(2, devicePixelRatio));
+  // What is drawn can be read only before the browser shows it. Colours that change are at their end later.
+  map.redraw();
+  maplibregl.setNow(maplibregl.now() + 10_000);
+  map.redraw();
+  maplibregl.restoreNow();
+  const drawn = map.getCanvas();
+  [picture.width, picture.height] = [drawn.width, drawn.height];
+  picture.getContext("2d")?.drawImage(drawn, 0, 0);
+  map.setPixelRatio(ratio);
+  return picture;
+}
 
 /** Saves the map as it is on the screen as a PNG file. */
 export function savePicture(map: MapLibreMap, { name, place, sources }: Picture): void {
@@ -132,25 +148,23 @@ function symbolsPart(context: CanvasRenderingContext2D, font: string, room: numb
   });
   const draw = () => {
     context.font = font;
+    const text = context.fillStyle;
     for (const { item, x, y } of placed) {
       const pattern = item.querySelector("canvas");
       const line = item.querySelector(".line-swatch");
       if (pattern !== null) context.drawImage(pattern, x, y + 2, 24, 16);
-      else if (line !== null) drawLine(context, getComputedStyle(line), x, y + lineHeight / 2);
+      else if (line !== null) {
+        const { borderTopColor, borderTopStyle } = getComputedStyle(line);
+        const lengths = borderTopStyle === "dashed" ? [0, 9, 18] : [0, 8, 16];
+        context.fillStyle = borderTopColor;
+        for (const start of lengths)
+          context.fillRect(x + start, y + 9, borderTopStyle === "dashed" ? 6 : 8, 2);
+        context.fillStyle = text;
+      }
       context.fillText(item.textContent ?? "", x + swatchWidth, y + lineHeight * 0.7);
     }
   };
   return { height: (row + 1) * lineHeight + gap / 2, draw };
-}
-
-function drawLine(context: CanvasRenderingContext2D, style: CSSStyleDeclaration, x: number, y: number): void {
-  context.strokeStyle = style.borderTopColor;
-  context.lineWidth = 2;
-  context.setLineDash(style.borderTopStyle === "dashed" ? [5, 3] : []);
-  context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(x + 24, y);
-  context.stroke();
 }
 
 /** The scale bar of the map, at its lower left; a tilted map has another scale in each line. */
@@ -162,12 +176,8 @@ function drawScaleBar(context: CanvasRenderingContext2D, map: MapLibreMap): void
   context.fillStyle = "#ffffffd0";
   context.fillRect(left, bottom - lineHeight, width, lineHeight);
   context.fillStyle = "#222222";
-  for (const [x, y, wide, high] of [
-    [left, bottom - 2, width, 2],
-    [left, bottom - 8, 2, 8],
-    [left + width - 2, bottom - 8, 2, 8],
-  ] as const)
-    context.fillRect(x, y, wide, high);
+  context.fillRect(left, bottom - 2, width, 2);
+  for (const end of [left, left + width - 2]) context.fillRect(end, bottom - 8, 2, 8);
   context.font = `11px ${getComputedStyle(bar).fontFamily}`;
   context.fillText(bar.textContent ?? "", left + 4, bottom - 9);
   context.restore();

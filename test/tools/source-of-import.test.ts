@@ -5,22 +5,24 @@ const model = { source: "A model, nobody was counted: GeoNames" };
 const counts = { source: "Counts of 2026" };
 
 test.each([
-  ["a file into npm start", { files: ["/data/counts.csv"], isLocal: true, stored: [model] }, "counts.csv"],
-  ["three files", { files: ["a.csv", "b.csv", "c.csv"], isLocal: true, stored: [] }, "a.csv and 2 more"],
-  [
-    "a file into a stage with counts",
-    { files: ["a.csv"], isLocal: false, stored: [model, counts] },
-    undefined,
-  ],
-  ["a file into an empty stage", { files: ["-"], isLocal: false, stored: [] }, undefined],
-])("an import of %s without --source is named by its file, or not at all", (_, known, source) => {
-  expect(sourceOf(known)?.source).toBe(source);
-});
+  ["a file into npm start", ["/data/counts.csv"], true, [model], "counts.csv"],
+  ["three files into npm start", ["a.csv", "b.csv", "c.csv"], true, [], "a.csv and 2 more"],
+  ["a file into a stage with counts", ["a.csv"], false, [model, counts], undefined],
+  ["a pipe into an empty stage", ["-"], false, [], undefined],
+])(
+  "an import of %s without --source is named by its file, or not at all",
+  (_, files, isLocal, stored, source) => {
+    expect(sourceOf(files, isLocal, stored)?.source).toBe(source);
+  },
+);
 
 test.each([
-  [{ files: ["-"], isLocal: true, stored: [] }, "--source: say who counted: standard input has no name"],
-  [{ files: ["/dev/fd/63"], isLocal: true, stored: [] }, "standard input has no name"],
-  [{ files: ["a.csv"], isLocal: false, stored: [model] }, "would be taken for a model too"],
-])("an import that would be taken for a model needs --source (%j)", (known, message) => {
-  expect(() => sourceOf(known)).toThrow(message);
-});
+  [["-"], true, [], "--source: say who counted: standard input has no name"],
+  [["/dev/fd/63"], true, [], "standard input has no name"],
+  [["a.csv"], false, [model], "all that is stored is modelled"],
+])(
+  "an import of %j that has no name, or would seem a model, needs --source",
+  (files, isLocal, stored, message) => {
+    expect(() => sourceOf(files, isLocal, stored)).toThrow(message);
+  },
+);

@@ -230,7 +230,7 @@ async function sourceHere(
     import("../../functions/population-density/tiles/data-set-store.ts"),
   ]);
   const stored = (await currentDataSet())?.provenance ?? [];
-  return sourceOf({ files, isLocal: outputs === undefined, stored });
+  return sourceOf(files, outputs === undefined, stored);
 }
 
 async function thresholdsIn(path: string): Promise<DensityImport["thresholds"]> {

@@ -1,35 +1,31 @@
 import { expect, test } from "vitest";
 import { sizesOf } from "../../../console/answer/cell-sizes.ts";
 import { headlineOf, headlineText } from "../../../console/answer/headline.ts";
-import { type Area, type Box, boxArea } from "../../../console/data/area.ts";
+import { boxArea } from "../../../console/data/area.ts";
 import { boundsOf, cellArea } from "../../../console/data/cells.ts";
 
 const [first, second] = ["u05kq4w", "u05kq4x"] as const;
 
-/** The headline of cells with densities, of which a box is asked for. */
-function headline(box: Box, densities: readonly (number | undefined)[], coveredShares = [1, 1]) {
+/** The headline of two cells with densities, of which all of the first is asked for, and a share of the second. */
+function headline(share: number, densities: readonly (number | undefined)[], coveredShares = [1, 1]) {
   const values = densities.map((density) =>
     density === undefined
       ? ({ dataType: "LOW_DENSITY" } as const)
       : ({ dataType: "DENSITY_ESTIMATION", density } as const),
   );
   const people = densities.reduce<number>((sum, density = 0) => sum + density * cellArea(first), 0);
+  const { west, east, ...sides } = boundsOf(first);
+  const area = boxArea({ west, east: east + share * (east - west), ...sides });
   return headlineOf(
     { values, people },
-    sizesOf({ geohashes: [first, second], coveredShares }, [boxArea(box) as Area]),
+    sizesOf({ geohashes: [first, second], coveredShares }, area ? [area] : []),
   );
-}
-
-/** A box in the cells: all of the first one, and a share of the second from the west. */
-function reaching(share: number): Box {
-  const { west, south, east, north } = boundsOf(first);
-  return { west, south, east: east + share * (east - west), north };
 }
 
 const size = cellArea(first);
 
 test("the headline has the people of the area, not those of all cells that it touches", () => {
-  const text = headline(reaching(0.25), [10_000, 40_000]);
+  const text = headline(0.25, [10_000, 40_000]);
 
   expect(text).toEqual({
     people: `About ${Math.round(20_000 * size)} people`,
@@ -39,8 +35,8 @@ test("the headline has the people of the area, not those of all cells that it to
 });
 
 test("of a cell that is covered in part, the headline has the people by the share of its covered ground", () => {
-  const halfOfCovered = headline(reaching(0.25), [0, 20_000], [1, 0.5]);
-  const beyond = headline(reaching(0.75), [0, 20_000], [1, 0.5]);
+  const halfOfCovered = headline(0.25, [0, 20_000], [1, 0.5]);
+  const beyond = headline(0.75, [0, 20_000], [1, 0.5]);
 
   expect(halfOfCovered.people).toBe(`About ${Math.round(10_000 * size)} people`);
   expect(beyond.people).toBe(`About ${Math.round(20_000 * size)} people`);
@@ -52,7 +48,7 @@ test.each([
 ])(
   "a mean is of the ground that has a number, and not shown where a share of %s more has none",
   (more, text, ground) => {
-    const shown = headline(reaching(more), [10_000, undefined]);
+    const shown = headline(more, [10_000, undefined]);
 
     expect(headlineText(shown)).toBe(text);
     expect(shown.ground).toBe(ground);
@@ -60,9 +56,9 @@ test.each([
 );
 
 test("an area without a number has no people in its headline, and one where nobody is has none", () => {
-  expect(headline(reaching(1), [undefined, undefined])).toMatchObject({
+  expect(headline(1, [undefined, undefined])).toMatchObject({
     people: "No number",
     mean: undefined,
   });
-  expect(headlineText(headline(reaching(1), [0, 0]))).toBe("About 0 people · 0 per km²");
+  expect(headlineText(headline(1, [0, 0]))).toBe("About 0 people · 0 per km²");
 });

@@ -53,15 +53,11 @@ test("scaleOf gives each class about the same number of densities, between round
     expect(end / 10 ** Math.floor(Math.log10(end))).toBeOneOf([1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]);
 });
 
-const ranges = fc
-  .record({
-    least: fc.nat(40_000),
-    width: fc.constantFrom(3, 40, 400, 30_000),
-    count: fc.integer({ min: 1, max: 200 }),
-  })
-  .chain(({ least, width, count }) =>
-    fc.array(fc.integer({ min: least, max: least + width }), { minLength: count, maxLength: count }),
-  );
+const ranges = fc.oneof(
+  ...[3, 40, 400, 30_000].map((width) =>
+    fc.array(fc.integer({ min: 5_000, max: 5_000 + width }), { minLength: 1, maxLength: 200 }),
+  ),
+);
 
 test("scaleOf makes no class without a density, and at least five of five different densities", () => {
   fc.assert(

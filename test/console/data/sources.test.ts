@@ -9,5 +9,4 @@ test("sources are named in sentences, each with its licence, and the ground as t
     "The numbers are from “counts.csv”.",
     "The ground is drawn from Natural Earth, INSEE.",
   ]);
-  expect(sourceSentences([], " ")).toEqual([]);
 });
