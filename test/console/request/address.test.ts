@@ -78,7 +78,6 @@ test.each([
   ["precision=%E0%A4", "precision"],
   ["zoom=3", "zoom"],
   ["scale=constructor", "scale"],
-  ["view=2d", "view"],
   [`name=${"x".repeat(101)}`, "name"],
 ])("readAddress names a member that it cannot read, as in #%s, and reads the others", (member, name) => {
   expect(readAddress(`#${member}&hours=6`)).toMatchObject({ state: { hours: 6 }, unread: [name] });

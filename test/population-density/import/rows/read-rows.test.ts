@@ -426,7 +426,7 @@ describe("a file is refused as a whole", () => {
       "latitudes",
       "csv",
       "latitude,longitude,startTime,people\n",
-      `line 1: column 1 ("latitude") ${unknown}; three lines of DuckDB in docs/densities.md make geohashes of`,
+      `line 1: column 1 ("latitude") ${unknown}; three lines of DuckDB in docs/densities.md make geohashes of latitude and longitude`,
     ],
     ["a name with digits", "csv", `${header},n_2026\n`, `line 1: column 4 ("n_2026") ${unknown}`],
     ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
