@@ -30,7 +30,6 @@ type Line = readonly [font: string, text: string];
 /** The map as it is on view, with twice the pixels of a page at least, as far as the browser's graphics go. */
 export function drawnMap(map: MapLibreMap): HTMLCanvasElement {
   const picture = document.createElement("canvas");
-  const ratio = map.getPixelRatio();
   map.setPixelRatio(Math.max(2, devicePixelRatio));
   // What is drawn can be read only before the browser shows it. Colours that change are at their end later.
   map.redraw();
@@ -40,7 +39,8 @@ export function drawnMap(map: MapLibreMap): HTMLCanvasElement {
   const drawn = map.getCanvas();
   [picture.width, picture.height] = [drawn.width, drawn.height];
   picture.getContext("2d")?.drawImage(drawn, 0, 0);
-  map.setPixelRatio(ratio);
+  // Without a ratio of its own, the map follows the screen again; MapLibre's types do not say so.
+  map.setPixelRatio(undefined as unknown as number);
   return picture;
 }
 
