@@ -112,7 +112,7 @@ export class Timeline {
     if (base === undefined) {
       const { people, mean, ground } = headlineOf(shown, sizes);
       this.#people.textContent = people;
-      this.#mean.textContent = mean === undefined ? "" : ` · ${mean}`;
+      this.#mean.textContent = mean === undefined ? "" : `· ${mean}`;
       this.#ground.textContent = ` ${ground}`;
       return;
     }
@@ -131,7 +131,7 @@ export class Timeline {
       html(
         "div",
         { class: "headline" },
-        html("p", { class: "total-people" }, this.#people, this.#mean, this.#ground),
+        html("p", { class: "total-people" }, this.#people, " ", this.#mean, this.#ground),
         html("p", {}, this.#label, this.#zone),
         html("p", {}, this.#basis),
         this.#unusual,
