@@ -4,12 +4,12 @@ import { percent, whole } from "../base/numbers.ts";
 import { hideTooltip, showTooltip } from "../base/tooltip.ts";
 import { cellArea } from "../data/cells.ts";
 import { type Densities, type Hour, isPartlyCovered, type Value } from "../data/densities.ts";
-import { differenceScaleOf, fixedScale, type Scale, scaleOf } from "../data/scale.ts";
+import { differenceScaleOf, fixedScale, type Scale, type ScaleName, scaleOf } from "../data/scale.ts";
 import { stateOf } from "../map/cell-state.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { placeCell, showCell } from "./cell-card.ts";
 import type { CellSizes } from "./cell-sizes.ts";
-import { type ScaleName, showHistogram, showLegend, unfoldLegend } from "./legend.ts";
+import { showHistogram, showLegend, unfoldLegend } from "./legend.ts";
 import { Timeline } from "./timeline.ts";
 
 interface AnswerOptions {
@@ -27,6 +27,9 @@ interface AnswerOptions {
   /** Called for every hour that is shown, including the first. */
   readonly onHour: (hour: number) => void;
   readonly onScale: (scale: ScaleName) => void;
+  /** Whether cells are columns at first. */
+  readonly isTilted: boolean;
+  readonly onTilt: (isTilted: boolean) => void;
   /** Called when the user closes the card of the cell. */
   readonly closeCell: () => void;
   /** Called when times are shown in another time zone. */
@@ -80,6 +83,10 @@ export class AnswerView {
     element("stage").append(this.#tilt);
     addEventListener("keydown", this.#onKey);
     addEventListener("beforeprint", this.#onPrint);
+    if (!options.isTilted) return;
+    // A tilt would end the way to the cells.
+    if (map.library.isMoving()) map.library.once("moveend", () => void this.#switchColumns());
+    else void this.#switchColumns();
   }
 
   get #scale(): Scale {
@@ -187,6 +194,7 @@ export class AnswerView {
       this.#raiseColumns();
     }
     this.#tilt.setAttribute("aria-pressed", String(this.#columns !== undefined));
+    this.#options.onTilt(this.#columns !== undefined);
   }
 
   #raiseColumns(): void {

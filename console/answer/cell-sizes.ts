@@ -1,51 +1,55 @@
-/** How much ground cells have, and how much of that is in the areas that were asked for. */
+/** How much ground cells have, and how much of that is in the areas that were asked for: what their numbers say of these. */
 import { areaFromEquator, cellArea } from "../../functions/population-density/cover/cell-area.ts";
 import { cellOf, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
-import { counted, squareKilometres, whole as wholeNumber } from "../base/numbers.ts";
 import type { Area } from "../data/area.ts";
-import type { Hour } from "../data/densities.ts";
-import { cornersOf, crossingsAt, type Ring } from "../data/outlines.ts";
+import type { Densities } from "../data/densities.ts";
+import { boxOfRing, cornersOf, crossingsAt, type Ring } from "../data/outlines.ts";
 
 /** The ground of an answer's cells in km², in the order of the cells. */
 export interface CellSizes {
   readonly whole: readonly number[];
-  /** Ground in several areas counts once. */
+  /** That in the areas, as far as it is covered. Ground in several areas counts once. */
   readonly inside: readonly number[];
-  /** The number of areas. */
-  readonly areas: number;
+  /** A cell's density times this is its people in the areas, as if they were spread evenly over its covered ground. */
+  readonly weights: readonly number[];
+  /** That of the areas, also outside of all cells. */
+  readonly asked: number;
 }
 
 /** The sizes of cells that were answered for some areas. */
-export function sizesOf(geohashes: readonly string[], areas: readonly Area[]): CellSizes {
-  const rings = areas
-    .map(({ boundary }) => polygonOf(boundary))
-    .flatMap((one) => (one ? [cornersOf(one)] : []));
-  return { whole: geohashes.map(cellArea), inside: insideOf(geohashes, rings), areas: areas.length };
+export function sizesOf(
+  { geohashes, coveredShares }: Pick<Densities, "geohashes" | "coveredShares">,
+  areas: readonly Area[],
+): CellSizes {
+  const whole = geohashes.map(cellArea);
+  const ground = insideOf(geohashes, ringsOf(areas));
+  const weights = whole.map((size, index) =>
+    Math.min(size, (ground[index] ?? 0) / (coveredShares[index] || 1)),
+  );
+  const inside = weights.map((weight, index) => weight * (coveredShares[index] ?? 1));
+  return { whole, inside, weights, asked: groundOf(areas) };
 }
 
-/**
- * The cells with numbers in an hour, in words: `5 cells that touch the area: 84 km², of which 24 km² are in it`. Their
- * numbers are of whole cells, also where these reach beyond the area.
- */
-export function cellsText({ counts, values }: Pick<Hour, "counts" | "values">, sizes: CellSizes): string {
-  const sum = (areas: readonly number[]) =>
-    squareKilometres(
-      areas.reduce((total, area, index) => total + (values[index]?.density === undefined ? 0 : area), 0),
-    );
-  const count = counts.DENSITY_ESTIMATION;
-  const all = counted(values.length, "cell");
-  const cells = count === values.length ? all : `${wholeNumber(count)} of ${all}`;
-  const isOne = sizes.areas === 1;
-  const touch = `${values.length === 1 ? "touches" : "touch"} ${isOne ? "the area" : `the ${sizes.areas} areas`}`;
-  const [whole, inside] = [sum(sizes.whole), sum(sizes.inside)];
-  const it = isOne ? "it" : "them";
-  const ground = whole === inside ? `${whole}, all in ${it}` : `${whole}, of which ${inside} are in ${it}`;
-  return `${cells} that ${touch}${count === 0 ? "" : `: ${ground}`}`;
+/** The ground of areas in km²; what several of them have in common counts once. */
+export function groundOf(areas: readonly Area[]): number {
+  const rings = ringsOf(areas);
+  const { south, north } = boxOfRing(rings.flat());
+  return stripsOf(south, north - south, rings, parallelsInAreas).reduce((sum, [from, to]) => {
+    const degrees = spansAt((from + to) / 2, rings).reduce((all, [west, east]) => all + east - west, 0);
+    return sum + degrees * (areaFromEquator(to) - areaFromEquator(from));
+  }, 0);
+}
+
+function ringsOf(areas: readonly Area[]): Ring[] {
+  return areas.map(({ boundary }) => polygonOf(boundary)).flatMap((one) => (one ? [cornersOf(one)] : []));
 }
 
 /** Parallels in each row of cells, at least: edges are followed in steps of an eighth of a cell. */
 const parallelsInRow = 8;
+
+/** Parallels in all areas together, at least. */
+const parallelsInAreas = 256;
 
 type Span = readonly [west: number, east: number];
 
@@ -54,7 +58,7 @@ function insideOf(geohashes: readonly string[], rings: readonly Ring[]): number[
   const inside = geohashes.map(() => 0);
   const { cellHeight, cellWidth, columns } = gridOf(geohashes[0]?.length ?? 1);
   for (const [row, indexes] of rowsOf(geohashes)) {
-    for (const [from, to] of stripsOf(-90 + row * cellHeight, cellHeight, rings)) {
+    for (const [from, to] of stripsOf(-90 + row * cellHeight, cellHeight, rings, parallelsInRow)) {
       const squareKmOfDegree = areaFromEquator(to) - areaFromEquator(from);
       for (const [west, east] of spansAt((from + to) / 2, rings)) {
         const last = Math.ceil((east + 180) / cellWidth);
@@ -81,13 +85,10 @@ function rowsOf(geohashes: readonly string[]): Map<number, Map<number, number>> 
   return rows;
 }
 
-/** The latitudes of a row in strips, in each of which the edges of the polygons neither begin nor end. */
-function stripsOf(south: number, height: number, rings: readonly Ring[]): Span[] {
+/** Latitudes in strips, in each of which the edges of the polygons neither begin nor end. @param parallels at least */
+function stripsOf(south: number, height: number, rings: readonly Ring[], parallels: number): Span[] {
   const corners = rings.flatMap((ring) => ring.map(([, latitude = 0]) => latitude));
-  const even = Array.from(
-    { length: parallelsInRow + 1 },
-    (_, step) => south + (step * height) / parallelsInRow,
-  );
+  const even = Array.from({ length: parallels + 1 }, (_, step) => south + (step * height) / parallels);
   const within = corners.filter((latitude) => latitude > south && latitude < south + height);
   const ends = [...new Set([...even, ...within])].sort((one, other) => one - other);
   return ends.slice(1).map((to, index) => [ends[index] ?? to, to]);

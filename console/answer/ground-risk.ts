@@ -8,6 +8,7 @@ import { percent, squareKilometres, whole } from "../base/numbers.ts";
 import { hourLabel } from "../base/time.ts";
 import type { Hour } from "../data/densities.ts";
 import type { CellSizes } from "./cell-sizes.ts";
+import { headlineOf, peopleIn } from "./headline.ts";
 import { type HourTable, hourTable } from "./hour-table.ts";
 
 const labels: Readonly<Record<GroundRiskClass, string>> = {
@@ -70,17 +71,19 @@ function classesOf(values: Hour["values"], areas: readonly number[]): CellsByCla
 }
 
 /** The hours with the fewest and the most people, the first of equals; nothing for a single hour. */
-export function extremesOf(hours: readonly Hour[]): HTMLElement | false {
-  const known = hours.filter(({ counts }) => counts.DENSITY_ESTIMATION > 0);
+export function extremesOf(hours: readonly Hour[], sizes: CellSizes): HTMLElement | false {
+  const known = hours
+    .filter(({ counts }) => counts.DENSITY_ESTIMATION > 0)
+    .map((hour) => ({ hour, people: peopleIn(hour, sizes) }));
   const [quietest] = known.toSorted((one, other) => one.people - other.people);
   const [busiest] = known.toSorted((one, other) => other.people - one.people);
   if (quietest === undefined || busiest === undefined || quietest === busiest) return false;
-  const row = (term: string, { start, end, people }: Hour) =>
+  const row = (term: string, { hour }: { readonly hour: Hour }) =>
     html(
       "div",
       {},
       html("dt", {}, term),
-      html("dd", {}, `${whole(people)} people, ${hourLabel(start, end)}`),
+      html("dd", {}, `${headlineOf(hour, sizes).people}, ${hourLabel(hour.start, hour.end)}`),
     );
   return html("dl", { class: "extremes" }, row("Quietest hour", quietest), row("Busiest hour", busiest));
 }

@@ -4,7 +4,9 @@ import { compact } from "../base/numbers.ts";
 import { hourLabel, zoneName } from "../base/time.ts";
 import { hideTooltip, showTooltip } from "../base/tooltip.ts";
 import { basisText } from "../data/basis.ts";
-import { type Hour, peopleText } from "../data/densities.ts";
+import type { Hour } from "../data/densities.ts";
+import type { CellSizes } from "./cell-sizes.ts";
+import { headlineOf, headlineText, peopleIn } from "./headline.ts";
 import { daysOf, nightsOf, type Span, ticksOf } from "./timeline-parts.ts";
 
 interface HourChart {
@@ -23,20 +25,22 @@ const widestHour = 64;
 /** Creates the chart. @param slider stands below the bars, as wide as they are. */
 export function hourChart(
   hours: readonly Hour[],
+  sizes: CellSizes,
   slider: HTMLElement,
   choose: (hour: number) => void,
 ): HourChart {
-  const bars = hourBars(hours);
+  const people = hours.map((hour) => peopleIn(hour, sizes));
+  const bars = hourBars(hours, people);
   const ticks = html("div", { class: "ticks note" });
   const plot = html(
     "div",
     { class: "plot" },
     html(
       "div",
-      { class: "bars", "aria-hidden": "true", ...pointerActions(hours, choose) },
+      { class: "bars", "aria-hidden": "true", ...pointerActions(hours, sizes, choose) },
       ...nightsOf(hours.map(({ start }) => start)).map((span) => placed("night", span, hours.length)),
       ...bars,
-      ...dayMeans(hours),
+      ...dayMeans(hours, people),
     ),
     slider,
     ticks,
@@ -49,14 +53,14 @@ export function hourChart(
     for (const [index, bar] of bars.entries()) bar.classList.toggle(name, index === hour);
   };
   return {
-    element: html("div", { class: "hours" }, limits(hours), plot),
+    element: html("div", { class: "hours" }, limits(people), plot),
     mark: mark("is-current"),
     markBase: mark("is-base"),
     remove: () => observer.disconnect(),
   };
 }
 
-function pointerActions(hours: readonly Hour[], choose: (hour: number) => void) {
+function pointerActions(hours: readonly Hour[], sizes: CellSizes, choose: (hour: number) => void) {
   const hourAt = (event: Event) => {
     const { clientX, currentTarget } = event as MouseEvent;
     const { left, width } = (currentTarget as Element).getBoundingClientRect();
@@ -70,47 +74,46 @@ function pointerActions(hours: readonly Hour[], choose: (hour: number) => void) 
       if (hour === undefined || pointerType !== "mouse") return;
       const times = `${hourLabel(hour.start, hour.end)} ${zoneName(hour.start)}`;
       const { unusual = [] } = hour;
-      showTooltip(clientX, clientY, [peopleText(hour), times, basisText(hour)].concat(unusual));
+      showTooltip(
+        clientX,
+        clientY,
+        [headlineText(headlineOf(hour, sizes)), times, basisText(hour)].concat(unusual),
+      );
     },
     pointerleave: hideTooltip,
   };
 }
 
 /** Zero, and the people of the highest bar. */
-function limits(hours: readonly Hour[]): HTMLElement {
-  const [max] = [greatest(hours)];
+function limits(people: readonly number[]): HTMLElement {
   return html(
     "div",
     { class: "limits note", "aria-hidden": "true" },
-    html("span", {}, compact(max)),
+    html("span", {}, compact(Math.max(...people))),
     html("span", {}, "0"),
   );
 }
 
-function greatest(hours: readonly Hour[]): number {
-  return Math.max(...hours.map(({ people }) => people));
-}
-
 /** A bar for each hour, from zero. Among observed hours, those that were not, or only in part, are striped. */
-function hourBars(hours: readonly Hour[]): readonly HTMLElement[] {
-  const max = greatest(hours);
-  return hours.map(({ people, basis, unusual }, hour) => {
-    const isPeak = people === max && hours.length > 1;
+function hourBars(hours: readonly Hour[], people: readonly number[]): readonly HTMLElement[] {
+  const max = Math.max(...people);
+  return hours.map(({ basis, unusual }, hour) => {
+    const isPeak = people[hour] === max && hours.length > 1;
     const bar = placed(
       `bar-hour ${basis}${isPeak ? " is-peak" : ""}${unusual === undefined ? "" : " is-unusual"}`,
       { from: hour, to: hour + 1 },
       hours.length,
     );
-    bar.style.height = `${max === 0 ? 0 : (100 * people) / max}%`;
+    bar.style.height = `${max === 0 ? 0 : (100 * (people[hour] ?? 0)) / max}%`;
     return bar;
   });
 }
 
 /** A line at the mean of each day's hours. */
-function dayMeans(hours: readonly Hour[]): HTMLElement[] {
-  const max = greatest(hours);
+function dayMeans(hours: readonly Hour[], all: readonly number[]): HTMLElement[] {
+  const max = Math.max(...all);
   return daysOf(hours.map(({ start }) => start)).flatMap((day) => {
-    const people = hours.slice(day.from, day.to).map((hour) => hour.people);
+    const people = all.slice(day.from, day.to);
     const mean = people.reduce((sum, one) => sum + one, 0) / people.length;
     if (people.length < 2 || max === 0) return [];
     const line = placed("day-mean", day, hours.length);

@@ -2,14 +2,15 @@ import { element, html } from "../base/dom.ts";
 import { compact, counted, whole } from "../base/numbers.ts";
 import { segments } from "../base/segments.ts";
 import { isDark } from "../base/theme.ts";
-import { cellOpacity, coloursOf, labelledClasses, type Scale } from "../data/scale.ts";
+import {
+  cellOpacity,
+  coloursOf,
+  labelledClasses,
+  type Scale,
+  type ScaleName,
+  scaleNames,
+} from "../data/scale.ts";
 import { dots, hatching, strokes, swatchOf } from "../map/patterns.ts";
-
-/** The scales to choose from: made for the answer that is shown, or the same for all answers. */
-const scaleNames = ["This answer", "All answers"] as const;
-
-/** The name of a scale. */
-export type ScaleName = (typeof scaleNames)[number];
 
 interface LegendOptions {
   readonly scale: Scale;
@@ -122,7 +123,9 @@ function ramp(scale: Scale): HTMLElement {
 /** The upper bound of a class, at its right edge. */
 function boundLabel(bound: number, { isOfDifferences = false }: Scale): HTMLElement {
   const sign = bound < 0 ? "−" : isOfDifferences ? "+" : "";
-  const text = sign + compact(Math.abs(bound)).replace(" ", "");
+  const size = Math.abs(bound);
+  // Bounds that are close have more than three digits.
+  const text = sign + (size === Number(size.toPrecision(3)) ? compact(size).replace(" ", "") : whole(size));
   return html("span", { class: "bound", "aria-hidden": "true" }, text);
 }
 

@@ -3,53 +3,44 @@ import { html } from "../base/dom.ts";
 import { metres, squareKilometres } from "../base/numbers.ts";
 import { clockLabel, dateOf, zoneName } from "../base/time.ts";
 import { type Area, middleLatitude } from "../data/area.ts";
-import { basisText } from "../data/basis.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import { cellSize } from "../data/cells.ts";
 import type { Hour } from "../data/densities.ts";
 import type { City } from "../data/regions.ts";
+import { sourceSentences } from "../data/sources.ts";
 import { placeName } from "../request/place-name.ts";
-import { sizesOf } from "./cell-sizes.ts";
+import { groundOf } from "./cell-sizes.ts";
 
 interface Printed {
   readonly areas: readonly Area[];
   readonly precision: number;
-  /** The cells of the answer. */
-  readonly geohashes: readonly string[];
   readonly hour: Hour;
+  /** What people call the areas. */
+  readonly name: string | undefined;
   readonly provenance: Capabilities["provenance"];
+  /** Whose the ground is, as the page credits it. */
+  readonly ground: string;
   /** Those that the page knows. */
   readonly cities: readonly City[];
 }
 
 /** Creates the heading, as of now. */
-export function paperHeading({
-  areas,
-  precision,
-  geohashes,
-  hour,
-  provenance,
-  cities,
-}: Printed): HTMLElement {
+export function paperHeading(printed: Printed): HTMLElement {
+  const { areas, precision, hour, name, provenance, ground, cities } = printed;
   const places = areas.map((area) => {
-    const size = sizesOf(geohashes, [area]).inside.reduce((sum, part) => sum + part, 0);
-    return `${placeName(area, cities)}, ${squareKilometres(size)}`;
+    return `${(areas.length === 1 ? name : undefined) ?? placeName(area, cities)}, ${squareKilometres(groundOf([area]))}`;
   });
   const [area] = areas;
   const { width, height } = cellSize(precision, area === undefined ? 0 : middleLatitude(area));
   const hours = `${clockLabel(hour.start)}–${clockLabel(hour.end)} ${zoneName(hour.start)}`;
-  const basis = basisText(hour);
   const now = new Date();
   return html(
     "dl",
     {},
     ...row(areas.length === 1 ? "Area" : "Areas", ...places),
     ...row("Cells", `about ${metres(width)} × ${metres(height)} (precision ${precision})`),
-    ...row("Hour", `${dateOf(hour.start)}, ${hours}${basis === "" ? "" : `, ${basis}`}`),
-    ...row(
-      "Source",
-      ...provenance.map(({ source, licence }) => (licence === undefined ? source : `${source} (${licence})`)),
-    ),
+    ...row("Hour", `${dateOf(hour.start)}, ${hours}`),
+    ...row("Sources", ...sourceSentences(provenance, ground)),
     ...row("Printed", `${dateOf(now)}, ${clockLabel(now)} ${zoneName(now)}`),
   );
 }

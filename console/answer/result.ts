@@ -1,9 +1,9 @@
 /** The summary of an answer, with actions. */
 
 import { Asking } from "../base/asking.ts";
-import { copyLink } from "../base/copy.ts";
-import { otherGround } from "../base/demo.ts";
-import { buttonTo, html } from "../base/dom.ts";
+import { copyText } from "../base/copy.ts";
+import { isLocal, otherGround } from "../base/demo.ts";
+import { announce, buttonTo, html } from "../base/dom.ts";
 import { apiUrl } from "../base/http.ts";
 import { loadPart } from "../base/lazy.ts";
 import { counted, whole } from "../base/numbers.ts";
@@ -43,13 +43,15 @@ interface ResultOptions {
   readonly nameFile: NameFile;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
+  /** The address of what is on view. */
+  readonly link: () => string;
   /** Called when the user wants the map as a picture. */
   readonly onPicture: () => void;
 }
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, sizes, requests, threshold, quality, nameFile, onCell, onPicture } = options;
+  const { densities, sizes, threshold, quality, onCell } = options;
   const note = notes[densities.status] ?? "";
   const hasCells = densities.geohashes.length > 0;
   const figures = hourFigures(densities, threshold);
@@ -63,10 +65,10 @@ export function resultPanel(options: ResultOptions): Result {
     { "aria-label": "Answer" },
     note !== "" && html("p", { class: "warning" }, note),
     ...(hasCells ? figures.elements : []),
-    hasCells && extremesOf(densities.hours),
+    hasCells && extremesOf(densities.hours, sizes),
     hasCells && riskLine,
     hasCells && forecast !== undefined && html("p", { class: "note" }, forecast),
-    ...(hasCells ? actions(requests, nameFile, onPicture) : []),
+    ...(hasCells ? actions(options) : []),
     hasCells && densest.element,
     hasCells && risk.element,
   );
@@ -108,12 +110,17 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 }
 
 /** Buttons for downloads and programs, and what is to be said of a download. */
-function actions(
-  requests: readonly DensityRequest[],
-  nameFile: NameFile,
-  savePicture: () => void,
-): HTMLElement[] {
+function actions({ requests, nameFile, link, onPicture }: ResultOptions): HTMLElement[] {
   const asking = new Asking();
+  const copied = html("p", { class: "copied note" });
+  const copyLink = async () => {
+    // It stays, as it may be selected.
+    const address = html("span", { class: "hidden-text", "aria-hidden": "true" }, link());
+    copied.replaceChildren(address);
+    const text = `${await copyText(address)}${isLocal ? " The link leads to this machine only." : ""}`;
+    copied.append(text);
+    announce(text);
+  };
   const unloaded = html("div");
   const parquet = () =>
     loadPart(unloaded, async () => {
@@ -131,8 +138,8 @@ function actions(
     buttonTo("Copy as code", () =>
       showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
     ),
-    buttonTo("Copy link", () => void copyLink()),
-    buttonTo("PNG", savePicture),
+    buttonTo("Copy link", copyLink),
+    buttonTo("PNG", onPicture),
   );
-  return [buttons, asking.element, unloaded];
+  return [buttons, copied, asking.element, unloaded];
 }

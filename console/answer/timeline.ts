@@ -1,10 +1,11 @@
 /** The timeline above the map: the people of an hour, the bars of all hours, and what plays and compares them. */
 import { buttonTo, element, html } from "../base/dom.ts";
-import { compact, counted, whole } from "../base/numbers.ts";
+import { about, compact, counted } from "../base/numbers.ts";
 import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../base/time.ts";
 import { basisText, haveOneBasis } from "../data/basis.ts";
-import { changeFrom, type Densities, type Hour, peopleText } from "../data/densities.ts";
-import { type CellSizes, cellsText } from "./cell-sizes.ts";
+import { changeFrom, type Densities, type Hour } from "../data/densities.ts";
+import type { CellSizes } from "./cell-sizes.ts";
+import { headlineOf, headlineText, peopleIn } from "./headline.ts";
 import { hourChart } from "./hour-chart.ts";
 import { Playback } from "./playback.ts";
 import { night } from "./timeline-parts.ts";
@@ -32,7 +33,8 @@ export class Timeline {
   readonly #hours: readonly Hour[];
   readonly #label = html("output", { class: "hour" });
   readonly #people = html("strong", { class: "people" });
-  readonly #unit = html("span");
+  readonly #mean = html("span", { class: "mean" });
+  readonly #ground = html("span", { class: "ground" });
   readonly #zone = html("span");
   readonly #basis = html("span");
   readonly #unusual = html("p", { class: "unusual note" });
@@ -59,7 +61,7 @@ export class Timeline {
       disabled: last === 0,
       input: () => this.choose(Number(this.#slider.value)),
     });
-    this.#chart = hourChart(this.#hours, this.#slider, (hour) => this.choose(hour));
+    this.#chart = hourChart(this.#hours, options.sizes, this.#slider, (hour) => this.choose(hour));
     this.#playback = new Playback({
       count: this.#hours.length,
       current: () => this.#current,
@@ -91,14 +93,13 @@ export class Timeline {
     this.#slider.value = String(hour);
     const label = hourLabel(shown.start, shown.end);
     const { unusual = "" } = shown;
-    const words = [label, basisText(shown), peopleText(shown), unusual].filter((text) => text !== "");
+    const headline = headlineText(headlineOf(shown, this.#options.sizes));
+    const words = [label, basisText(shown), headline, unusual].filter((text) => text !== "");
     this.#slider.setAttribute("aria-valuetext", words.join(", "));
     this.#label.textContent = label;
     this.#zone.textContent = ` ${zoneName(shown.start)}`;
     this.#showPeople(shown);
-    const basis = basisText(shown);
-    const isOfModel = basis !== "" && this.#options.isModelled;
-    this.#basis.textContent = isOfModel ? `${basis}: a model, nobody was counted` : basis;
+    this.#basis.textContent = basisText(shown, this.#options.isModelled);
     this.#basis.className = `basis ${shown.basis}`;
     this.#unusual.textContent = unusual;
     this.#options.onHour(hour);
@@ -109,16 +110,17 @@ export class Timeline {
     const { sizes } = this.#options;
     const base = this.#base === undefined ? undefined : this.#hours[this.#base];
     if (base === undefined) {
-      const hasNumber = shown.counts.DENSITY_ESTIMATION > 0;
-      this.#people.textContent = hasNumber ? whole(shown.people) : peopleText(shown);
-      this.#unit.textContent = `${hasNumber ? " people in" : " is published:"} ${cellsText(shown, sizes)}`;
+      const { people, mean, ground } = headlineOf(shown, sizes);
+      this.#people.textContent = people;
+      this.#mean.textContent = mean === undefined ? "" : `· ${mean}`;
+      this.#ground.textContent = ` ${ground}`;
       return;
     }
-    const { people, cells } = changeFrom(base, shown, sizes.whole);
-    this.#people.textContent = (people < 0 ? "−" : people > 0 ? "+" : "") + whole(Math.abs(people));
-    this.#unit.textContent =
-      ` people compared with ${hourLabel(base.start, base.end)}, ` +
-      `in ${counted(cells, "cell")} published in both hours`;
+    const { people, cells } = changeFrom(base, shown, sizes.weights);
+    this.#people.textContent = `${people < 0 ? "−" : people > 0 ? "+" : ""}${about(Math.abs(people))} people`;
+    this.#mean.textContent = "";
+    const compared = `compared with ${hourLabel(base.start, base.end)}`;
+    this.#ground.textContent = ` ${compared}, in ${counted(cells, "cell")} published in both hours`;
   }
 
   #card(): HTMLElement {
@@ -129,7 +131,7 @@ export class Timeline {
       html(
         "div",
         { class: "headline" },
-        html("p", { class: "total-people" }, this.#people, this.#unit),
+        html("p", { class: "total-people" }, this.#people, " ", this.#mean, this.#ground),
         html("p", {}, this.#label, this.#zone),
         html("p", {}, this.#basis),
         this.#unusual,
@@ -142,9 +144,11 @@ export class Timeline {
 
   /** What the bars show, for people who do not see them. */
   #summary(): string {
-    const max = this.#hours.reduce((one, other) => (other.people > one.people ? other : one));
+    const people = this.#hours.map((hour) => peopleIn(hour, this.#options.sizes));
+    const most = Math.max(...people);
+    const max = this.#hours[people.indexOf(most)];
     const nights = `Hours from ${night.from}:00 to 0${night.to}:00 are shaded.`;
-    return `Most people: ${compact(max.people)}, ${hourLabel(max.start, max.end)}. ${nights}`;
+    return `Most people: ${compact(most)}${max ? `, ${hourLabel(max.start, max.end)}` : ""}. ${nights}`;
   }
 
   /** Keeps the hour on view as the one that others are compared with. */

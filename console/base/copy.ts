@@ -1,4 +1,4 @@
-import { announce, html } from "./dom.ts";
+import { announce } from "./dom.ts";
 
 /**
  * Copies the text of an element, or selects it where the browser denies pages access to the clipboard, as it does without
@@ -16,12 +16,4 @@ export async function copyText(source: HTMLElement): Promise<string> {
   }
   announce(outcome);
   return outcome;
-}
-
-/** Copies the address of the page, which has the request and the hour on view. */
-export async function copyLink(): Promise<void> {
-  const address = html("span", { class: "hidden-text" }, location.href);
-  document.body.append(address);
-  await copyText(address);
-  address.remove();
 }

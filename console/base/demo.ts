@@ -2,7 +2,8 @@
 import { acceptingSinkPath } from "../../shared/sandbox/sinks.ts";
 import { apiUrl } from "./http.ts";
 
-const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
+/** Whether this machine serves the page. */
+export const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
 
 /** The login of the demo data (`tools/demo/profiles.json`); undefined elsewhere. */
 export const demoLogin = isLocal

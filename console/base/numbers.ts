@@ -6,6 +6,11 @@ export function whole(value: number): string {
   return grouped.format(value);
 }
 
+/** A number to three digits, its thousands separated: `354,000`. */
+export function about(value: number): string {
+  return whole(Number(value.toPrecision(3)));
+}
+
 /** A large number in three digits: `2.05 M`, `453 k`. */
 export function compact(value: number): string {
   if (value >= 999_500) return `${short.format(value / 1_000_000)} M`;

@@ -16,10 +16,12 @@ const key = "network-capabilities theme";
 
 const listeners = new Set<() => void>();
 let theme: Theme = "system";
+/** Whether the page is being printed: paper is light. */
+let isOnPaper = false;
 
 /** Whether the page is dark. */
 export function isDark(): boolean {
-  return theme === "system" ? dark.matches : theme === "dark";
+  return !isOnPaper && (theme === "system" ? dark.matches : theme === "dark");
 }
 
 /** Calls the listener whenever the theme changes. */
@@ -35,9 +37,8 @@ export function followTheme(): void {
     ...Object.entries(names).map(([value, name]) => html("option", { value }, name)),
   );
   const apply = () => {
-    // Paper is light.
     const media = { system: "screen and (prefers-color-scheme: dark)", light: "not all", dark: "screen" };
-    element<HTMLLinkElement>("dark-style").media = media[theme];
+    element<HTMLLinkElement>("dark-style").media = media[isOnPaper ? "light" : theme];
     for (const listener of listeners) listener();
   };
   field.addEventListener("change", () => {
@@ -48,6 +49,12 @@ export function followTheme(): void {
     apply();
   });
   dark.addEventListener("change", apply);
+  const print = (isPrinted: boolean) => () => {
+    isOnPaper = isPrinted;
+    apply();
+  };
+  addEventListener("beforeprint", print(true));
+  addEventListener("afterprint", print(false));
   const kept = withStorage("localStorage", (storage) => storage.getItem(key));
   if (kept === "light" || kept === "dark") theme = kept;
   field.value = theme;

@@ -1,6 +1,6 @@
 /** What the numbers of an hour are made from. */
 import { percent } from "../base/numbers.ts";
-import type { Capabilities, ForecastQuality } from "./capabilities.ts";
+import type { ForecastQuality } from "./capabilities.ts";
 
 const bases = ["OBSERVED", "TYPICAL", "MIXED", "NONE"] as const;
 
@@ -28,19 +28,25 @@ export function haveOneBasis(bases: readonly Basis[]): boolean {
   return new Set(bases.filter((basis) => basis !== "NONE")).size <= 1;
 }
 
-/** What an hour is made from, in words: `typical Sunday`; nothing for an hour of which nothing is stored. */
-export function basisText({
-  basis,
-  typicalDay,
-}: {
-  readonly basis: Basis;
-  /** The day of the typical week that the hour has, such as `Sunday`. */
-  readonly typicalDay: string;
-}): string {
+/**
+ * What an hour is made from, in words: `typical Sunday`; nothing for an hour of which nothing is stored.
+ * @param isOfModel whether all that is covered is modelled: what was observed is not
+ */
+export function basisText(
+  {
+    basis,
+    typicalDay,
+  }: {
+    readonly basis: Basis;
+    /** The day of the typical week that the hour has, such as `Sunday`. */
+    readonly typicalDay: string;
+  },
+  isOfModel = false,
+): string {
   const typical = `typical ${typicalDay}`;
   const texts = {
     OBSERVED: "observed",
-    TYPICAL: typical,
+    TYPICAL: isOfModel ? `${typical}: a model, nobody was counted` : typical,
     MIXED: `partly observed, else ${typical}`,
     NONE: "",
   };
@@ -48,7 +54,7 @@ export function basisText({
 }
 
 /** Whether all that is covered is modelled, by its sources, each of which then says so. */
-export function isModelled(provenance: Capabilities["provenance"]): boolean {
+export function isModelled(provenance: readonly { readonly source: string }[]): boolean {
   return provenance.length > 0 && provenance.every(({ source }) => source.includes("nobody was counted"));
 }
 

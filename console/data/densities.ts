@@ -1,6 +1,5 @@
 /** An answer of the API, by hour and cell. */
 import type { FeatureCollection, Polygon } from "geojson";
-import { whole } from "../base/numbers.ts";
 import { type Basis, combinedBasis } from "./basis.ts";
 import type { TypicalWeek } from "./capabilities.ts";
 import { cellArea } from "./cells.ts";
@@ -90,12 +89,10 @@ export function parseDensities(answers: readonly DensityAnswer[], week: TypicalW
   };
 }
 
-/** The people of an hour in words: `No number` where every cell is suppressed, as nobody knows that it is zero. */
-export function peopleText({ people, counts }: Pick<Hour, "people" | "counts">): string {
-  return counts.DENSITY_ESTIMATION === 0 ? "No number" : `${whole(people)} people`;
-}
-
-/** How many more people cells have than in another hour: of those only that are published in both. */
+/**
+ * How many more people cells have than in another hour: of those only that are published in both.
+ * @param areas by which a density of each cell is multiplied
+ */
 export function changeFrom(
   base: Hour,
   { values }: Hour,

@@ -8,6 +8,8 @@ export interface Query {
   readonly from: Date;
   readonly hours: number;
   readonly precision: number;
+  /** What people call its areas. */
+  readonly name?: string;
 }
 
 /** The path of the operation that returns densities. */
@@ -21,8 +23,16 @@ export interface DensityRequest {
   readonly precision: number;
 }
 
-/** The requests of a query, one for each of its areas. */
-export function requestsOf({ areas, from, hours, precision }: Query): readonly DensityRequest[] {
-  const [startTime, endTime] = [from.toISOString(), afterHours(from, hours).toISOString()];
+/**
+ * The requests of a query, one for each of its areas. A period of no length is the hour that begins there: so the API
+ * takes one that has begun and not ended.
+ */
+export function requestsOf(
+  { areas, from, hours, precision }: Query,
+  now = new Date(),
+): readonly DensityRequest[] {
+  const end = afterHours(from, hours);
+  const isNow = hours === 1 && from <= now && now < end;
+  const [startTime, endTime] = [from.toISOString(), (isNow ? from : end).toISOString()];
   return areas.map((area) => ({ area, startTime, endTime, precision }));
 }

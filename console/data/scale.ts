@@ -30,6 +30,12 @@ export const cellOpacity = 0.85;
 /** The largest number of classes. */
 export const classCount = 9;
 
+/** The scales to choose from: made for the answer that is shown, or the same for all answers. */
+export const scaleNames = ["This answer", "All answers"] as const;
+
+/** The name of a scale. */
+export type ScaleName = (typeof scaleNames)[number];
+
 /** Classes of densities, in people per km². */
 export interface Scale {
   /** The lower bounds of all classes but the first, ascending; round numbers. */
@@ -46,16 +52,49 @@ export const fixedScale: Scale = { breaks: [250, 500, 1_000, 2_000, 5_000, 10_00
 /** Round numbers between 1 and 10: each class ends at one of them times a power of ten. */
 const roundDigits = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10] as const;
 
-/** Divides densities into classes of about equal size, between round numbers; similar densities yield fewer classes. */
+/** The least number of classes of as many different numbers or more. */
+const leastClasses = 5;
+
+/**
+ * Divides densities into classes of which each has some: of about equal size, between round numbers; in even steps where
+ * numbers are too close for that; and where these are too few, between any different numbers.
+ */
 export function scaleOf(densities: readonly number[]): Scale {
   const sorted = Float64Array.from(densities).sort();
-  const [min = 0, max = 0] = [sorted[0], sorted.at(-1)];
+  const different = [...new Set(sorted)];
+  const [min, max] = [different[0], different.at(-1)];
+  if (min === undefined || max === undefined) return { breaks: [] };
+  const shares = (of: ArrayLike<number>) =>
+    Array.from(
+      { length: classCount - 1 },
+      (_, index) => of[Math.floor(((index + 1) * of.length) / classCount)] ?? 0,
+    );
+  const candidates = [shares(sorted).map(nearestRound), evenSteps(min, max), shares(different)];
+  const filled = candidates.map((ends) => filledOnly(ends, different));
+  return {
+    breaks: filled.find(({ length }) => length >= Math.min(leastClasses, different.length) - 1) ?? [],
+    range: [min, max],
+  };
+}
+
+/** Multiples of the smallest round step that makes no more than the largest number of classes. */
+function evenSteps(min: number, max: number): number[] {
+  const unit = Math.max(1, 10 ** Math.floor(Math.log10((max - min) / classCount)));
+  const steps = [1, 2, 5, 10, 20].map((digits) => digits * unit);
+  const step = steps.find((one) => Math.ceil(max / one) - Math.floor(min / one) <= classCount) ?? max;
+  const first = Math.floor(min / step) + 1;
+  return Array.from({ length: classCount - 1 }, (_, index) => (first + index) * step);
+}
+
+/** The ends, ascending, that have numbers between each other. */
+function filledOnly(ends: readonly number[], numbers: readonly number[]): number[] {
   const breaks: number[] = [];
-  for (let index = 1; index < classCount; index++) {
-    const end = nearestRound(sorted[Math.floor((index * sorted.length) / classCount)] ?? 0);
-    if (end > (breaks.at(-1) ?? min) && end <= max) breaks.push(end);
+  for (const end of ends) {
+    const before = breaks.at(-1) ?? Number.NEGATIVE_INFINITY;
+    const isFilled = numbers.some((number) => number >= before && number < end);
+    if (isFilled && numbers.some((number) => number >= end)) breaks.push(end);
   }
-  return sorted.length === 0 ? { breaks } : { breaks, range: [min, max] };
+  return breaks;
 }
 
 /** Divides differences into as many classes below zero as above, with little change in the middle. */
@@ -105,9 +144,11 @@ export function coloursOf({ breaks, isOfDifferences = false }: Scale, isDark: bo
     if (isOfDifferences) return mixed(isDark ? purpleToOrange.dark : purpleToOrange.light, place);
     return mixed(magma, from + (isDark ? place : 1 - place) * (to - from));
   };
+  // A few classes are alike: they have a part of the colours, around that of a single one.
   const alone = isOfDifferences ? 0.5 : 0.7;
+  const share = Math.min(1, breaks.length / (leastClasses - 1));
   return Array.from({ length: breaks.length + 1 }, (_, index) =>
-    colourAt(breaks.length === 0 ? alone : index / breaks.length),
+    colourAt(alone * (1 - share) + share * (breaks.length === 0 ? 0 : index / breaks.length)),
   );
 }
 

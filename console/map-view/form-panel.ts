@@ -28,6 +28,8 @@ interface FormPanelOptions
   readonly asking: HTMLElement;
   /** Called with the day of the week and the hour of the day that are wanted. */
   readonly onHour: (weekday: string, clock: string) => void;
+  /** Called when the current hour is wanted. */
+  readonly onNow: () => void;
   /** Called when the user starts to draw an area. */
   readonly onDraw: () => void;
 }
@@ -52,7 +54,7 @@ export class FormPanel {
   #nameCities: (cities: readonly City[]) => void = () => undefined;
 
   /** Creates the panel, and shows it. */
-  constructor({ map, capabilities, asking, onDraw, onHour, ...ofForm }: FormPanelOptions) {
+  constructor({ map, capabilities, asking, onDraw, onHour, onNow, ...ofForm }: FormPanelOptions) {
     this.#map = map;
     this.capabilities = capabilities;
     this.examples = examplesIn(capabilities.coverage);
@@ -67,7 +69,7 @@ export class FormPanel {
       onCoverage: () => map.moveToCoverage(),
     });
     this.fold = requestFold(this.form.element, this.examples);
-    this.dayAndHour = dayAndHourFields(onHour);
+    this.dayAndHour = dayAndHourFields(onHour, onNow);
     const requests = () => {
       const query = this.form.query();
       return query && requestsOf(query);

@@ -2,17 +2,17 @@
 import { element } from "../base/dom.ts";
 import { currentLogin, onLoginChange } from "../base/session.ts";
 import { onThemeChange } from "../base/theme.ts";
-import { serviceTime, useDataZone } from "../base/time.ts";
+import { afterHours, hoursFromNow, serviceTime, useDataZone } from "../base/time.ts";
 import type { Area, Point } from "../data/area.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import { areCovered } from "../data/covered.ts";
 import type { Query } from "../data/query.ts";
 import { createMap, type DensityMap } from "../map/density-map.ts";
-import { readAddress } from "../request/address.ts";
+import { readAddress, type ViewState } from "../request/address.ts";
 import { dayNamed } from "../request/day-and-hour.ts";
 import { onGivenTexts } from "../request/given-files.ts";
 import type { QueryProblem } from "../request/validation.ts";
-import { keptState, onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
+import { onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { FormPanel } from "./form-panel.ts";
 import { hasFewRequests, isAskedByItself, Retrieval } from "./retrieval.ts";
 import { Showing } from "./showing.ts";
@@ -73,7 +73,8 @@ class MapView {
     this.showing.hour = state.hour;
     panel.dayAndHour.show(state.hour ?? serviceTime());
     const common = state.areas === undefined ? this.showing.scale : "All answers";
-    this.showing.scale = keptState()?.scale ?? common;
+    this.showing.scale = state.scale ?? common;
+    this.showing.isTilted = state.isTilted ?? false;
     panel.form.fill({ ...initial, ...state });
     panel.showUnread(unread);
     const query = panel.form.query();
@@ -129,6 +130,7 @@ class MapView {
       // Of more requests, the cost is seen first.
       onFound: (query) => hasFewRequests(query) && submit(query),
       onHour: (...picked) => this.#pick(...picked),
+      onNow: () => this.#ask({ from: hoursFromNow(0), hours: 1, hour: hoursFromNow(0) }),
       onDraw: () => {
         this.#retrieval.stopWaiting();
         this.showing.select(undefined);
@@ -203,11 +205,16 @@ class MapView {
     const form = this.#panel?.form;
     if (this.showing.isOf(form?.query()) && this.showing.choose(weekday, clock)) return;
     const now = serviceTime();
-    const day = dayNamed(weekday, clock, { isPast: (this.showing.hour ?? now) < now, now });
-    if (day === undefined) return;
-    this.showing.hour = day.hour;
-    form?.fill({ from: day.from, hours: 24 });
-    const query = form?.query();
+    const isPast = this.showing.hour !== undefined && afterHours(this.showing.hour, 1) <= now;
+    const day = dayNamed(weekday, clock, { isPast, now });
+    if (day !== undefined) this.#ask({ ...day, hours: 24 });
+  }
+
+  /** Asks for another period, of which an hour is wanted. */
+  #ask({ hour, ...period }: Required<Pick<ViewState, "from" | "hours" | "hour">>): void {
+    this.showing.hour = hour;
+    this.#panel?.form.fill(period);
+    const query = this.#panel?.form.query();
     if (query !== undefined) void this.#retrieve(query, { write: pushAddress, folds: true });
   }
 }

@@ -2,11 +2,10 @@
 
 import { AnswerView } from "../answer/answer-view.ts";
 import { type CellSizes, sizesOf } from "../answer/cell-sizes.ts";
-import type { ScaleName } from "../answer/legend.ts";
 import { paperHeading } from "../answer/paper-heading.ts";
 import { resultPanel } from "../answer/result.ts";
 import { withUnusual } from "../answer/unusual.ts";
-import { announce } from "../base/dom.ts";
+import { announce, element } from "../base/dom.ts";
 import { counted } from "../base/numbers.ts";
 import type { Area } from "../data/area.ts";
 import { isModelled } from "../data/basis.ts";
@@ -16,12 +15,14 @@ import type { Densities } from "../data/densities.ts";
 import { boxOfCells } from "../data/outlines.ts";
 import { type Query, requestsOf } from "../data/query.ts";
 import type { City } from "../data/regions.ts";
+import type { ScaleName } from "../data/scale.ts";
+import { sourceSentences } from "../data/sources.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { savePicture } from "../map/picture.ts";
 import { type ViewState, writeAddress } from "../request/address.ts";
 import { firstShown, hourAt } from "../request/day-and-hour.ts";
 import { fileName, placesName } from "../request/place-name.ts";
-import { type pushAddress, replaceAddress } from "./address-bar.ts";
+import { type pushAddress, replaceAddress, urlOf } from "./address-bar.ts";
 
 interface ShowingOptions {
   readonly map: DensityMap;
@@ -39,6 +40,8 @@ export class Showing {
   hour: Date | undefined;
   /** The scale on view, or the one that is wanted; undefined before the first answer. */
   scale: ScaleName | undefined;
+  /** Whether cells are columns, or are to be. */
+  isTilted = false;
   /** Those that the page knows; none before they are loaded. */
   cities: readonly City[] = [];
   readonly #options: ShowingOptions;
@@ -75,7 +78,7 @@ export class Showing {
     this.remove();
     this.#asked = query;
     const { geohashes, hours } = densities;
-    const sizes = sizesOf(geohashes, query.areas);
+    const sizes = sizesOf(densities, query.areas);
     const result = this.#resultOf(densities, sizes, query, capabilities);
     panel.replaceChildren(result.element);
     if (geohashes.length === 0) {
@@ -105,11 +108,16 @@ export class Showing {
         this.scale = scale;
         this.write(replaceAddress);
       },
+      isTilted: this.isTilted,
+      onTilt: (isTilted) => {
+        this.isTilted = isTilted;
+        this.write(replaceAddress);
+      },
       closeCell: () => onCell(undefined),
       paperHeading: (hour) =>
         paperHeading({
-          ...{ areas, precision, hour, cities: this.cities, geohashes },
-          provenance: capabilities.provenance,
+          ...{ areas, precision, hour, cities: this.cities, name: query.name },
+          ...{ provenance: capabilities.provenance, ground: groundCredits() },
         }),
       onZone: () => {
         this.show(densities, query, capabilities, panel);
@@ -152,9 +160,13 @@ export class Showing {
 
   /** Puts what is on view into the address. */
   write(put: typeof pushAddress): void {
-    if (this.#asked === undefined) return;
-    const state: ViewState = { ...this.#asked, ...(this.hour === undefined ? {} : { hour: this.hour }) };
-    put(state, { scale: this.#scaleOf(this.#asked) });
+    if (this.#asked !== undefined) put(this.#stateOf(this.#asked));
+  }
+
+  /** What an address has of the answer to a query, as it is on view. */
+  #stateOf(query: Query): ViewState {
+    const { hour, isTilted } = this;
+    return { ...query, ...(hour && { hour }), scale: this.#scaleOf(query), isTilted };
   }
 
   /** One area has a scale of its own; several, and an address that was opened, have the common one. */
@@ -165,8 +177,7 @@ export class Showing {
   /** The panel's section about an answer. Its files have the names that the page knows when they are saved. */
   #resultOf(densities: Densities, sizes: CellSizes, query: Query, capabilities: Capabilities) {
     const { map, onCell } = this.#options;
-    const place = () => placesName(query.areas, this.cities);
-    const sources = capabilities.provenance.map(({ source }) => source).join(", ");
+    const place = () => query.name ?? placesName(query.areas, this.cities);
     return resultPanel({
       densities,
       sizes,
@@ -175,13 +186,21 @@ export class Showing {
       quality: qualityIn(query, capabilities.forecastQuality),
       nameFile: (ending) => fileName(place(), query, ending),
       onCell,
+      link: () => urlOf(this.#stateOf(query)),
       onPicture: () => {
         const { from, precision } = query;
         const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
+        const sources = sourceSentences(capabilities.provenance, groundCredits()).join(" ");
         savePicture(map.library, { name, place: place(), sources });
       },
     });
   }
+}
+
+/** Whose the ground is, as the page says. */
+function groundCredits(): string {
+  const named = document.querySelector(".maplibregl-ctrl-attrib-inner") ?? element("base-map-credits");
+  return named.textContent ?? "";
 }
 
 /** A query as a text, to compare it with another one. */

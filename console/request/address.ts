@@ -2,12 +2,13 @@
  * The fragment of the page's address: the request and the hour on view. Other programs may write such addresses, so the
  * format is documented (`docs/console.md`):
  *
- *     #area=4.81,45.73,4.87,45.78&from=2026-11-23T10:00Z&hours=24&precision=6&hour=2026-11-23T14:00Z
+ *     #area=4.81,45.73,4.87,45.78&from=2026-11-23T10:00Z&hours=24&precision=6&hour=2026-11-23T14:00Z&scale=own&view=3d
  *
  * An area is `longitude,latitude` pairs; two pairs are the corners of a box. Areas are separated by semicolons. Times
  * are whole hours in UTC. Each member may be missing.
  */
 import { type Area, areaOf, boxArea, type Point } from "../data/area.ts";
+import type { ScaleName } from "../data/scale.ts";
 
 /** What an address may name. */
 export interface ViewState {
@@ -16,18 +17,36 @@ export interface ViewState {
   readonly from?: Date;
   readonly hours?: number;
   readonly precision?: number;
+  /** What the areas are called. */
+  readonly name?: string;
   /** Start of the hour on view. */
   readonly hour?: Date;
+  /** The scale of colours. */
+  readonly scale?: ScaleName;
+  /** Whether cells are columns on a tilted map. */
+  readonly isTilted?: boolean;
 }
 
+/** The longest name of areas. */
+export const maxNameLength = 100;
+
+const scales: ReadonlyMap<string, ScaleName> = new Map([
+  ["own", "This answer"],
+  ["all", "All answers"],
+]);
+
 /** Formats the fragment of an address, with its `#`. */
-export function writeAddress({ areas, from, hours, precision, hour }: ViewState): string {
+export function writeAddress(state: ViewState): string {
+  const { areas, from, hours, precision, name, hour, scale, isTilted = false } = state;
   const members = {
     area: areas?.map(areaText).join(";"),
     from: from && timeText(from),
     hours,
     precision,
+    name: name && encodeURIComponent(name),
     hour: hour && timeText(hour),
+    scale: [...scales].find(([, one]) => one === scale)?.[0],
+    view: isTilted ? "3d" : undefined,
   };
   const written = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${value}`,
@@ -80,6 +99,14 @@ function memberOf(name: string, text: string): ViewState | undefined {
     case "hours":
     case "precision":
       return /^[1-9]\d{0,3}$/.test(text) ? { [name]: Number(text) } : undefined;
+    case "name":
+      return text.trim() === "" || text.length > maxNameLength ? undefined : { name: text };
+    case "scale": {
+      const scale = scales.get(text);
+      return scale && { scale };
+    }
+    case "view":
+      return text === "3d" ? { isTilted: true } : undefined;
     default:
       return undefined;
   }

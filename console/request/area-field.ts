@@ -39,9 +39,15 @@ interface AreaFieldOptions {
   readonly onRequest: (state: ViewState, areas: readonly Area[]) => void;
   /**
    * @param outlines the outlines of simplified areas, as they were given
+   * @param name what people call the areas; absent where nobody does
    * @param city the name of the city that was chosen; absent for other areas
    */
-  readonly onChange: (areas: readonly Area[], outlines: readonly (readonly Point[])[], city?: string) => void;
+  readonly onChange: (
+    areas: readonly Area[],
+    outlines: readonly (readonly Point[])[],
+    name?: string,
+    city?: string,
+  ) => void;
   /** Called after `onChange` if the user has typed or chosen something of which something is covered. */
   readonly onFound: () => void;
 }
@@ -119,11 +125,11 @@ export class AreaField {
   }
 
   /** Sets areas that are not the user's choice in this field, as those of the address. */
-  set(areas: readonly Area[]): void {
+  set(areas: readonly Area[], name?: string): void {
     this.#areas = [];
     const isExample = this.#exampleOf(areas) !== undefined;
     const rings = areas.map(({ boundary }) => boundary);
-    this.#fit({ rings, state: {}, remarks: [] }, { namesSize: !isExample });
+    this.#fit({ rings, state: name === undefined ? {} : { name }, remarks: [] }, { namesSize: !isExample });
   }
 
   /**
@@ -134,7 +140,8 @@ export class AreaField {
     try {
       const { understood, ...given } = parseGivenAreas(...texts);
       const kinds = [...new Set(understood)].join("; ");
-      return this.#fit(given, { understood: `Understood as ${kinds}.`, namesSize: true });
+      const named = given.state.name === undefined ? "" : `: “${given.state.name}”`;
+      return this.#fit(given, { understood: `Understood as ${kinds}${named}.`, namesSize: true });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const [text = ""] = texts;
@@ -147,7 +154,7 @@ export class AreaField {
     const rings = [squareAround(city, cityKilometres)];
     const side = metres(2_000 * cityKilometres);
     const understood = `${city.name}: ${side} × ${side} around its middle.`;
-    if (this.#fit({ rings, state: {}, remarks: [] }, { understood, city: city.name }))
+    if (this.#fit({ rings, state: { name: city.name }, remarks: [] }, { understood, city: city.name }))
       this.#options.onFound();
   }
 
@@ -190,7 +197,7 @@ export class AreaField {
       const size = namesSize ? [sizeOf(areas)] : [];
       const differences = cells === undefined ? [] : differenceRemarks(areas, cells);
       const sentences = [understood ?? [], size, remarks, changes, differences].flat();
-      this.#setAreas(areas, sentences.join(" "), outlines, city);
+      this.#setAreas(areas, sentences.join(" "), outlines, state.name, city);
       return isCovered;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -225,6 +232,7 @@ export class AreaField {
     areas: readonly Area[],
     text: string,
     outlines: readonly (readonly Point[])[] = [],
+    name?: string,
     city?: string,
   ): void {
     this.#options.drawing.cancel();
@@ -235,7 +243,7 @@ export class AreaField {
     this.#note.textContent = text;
     this.#note.className = "note";
     this.#change.hidden = areas.length !== 1;
-    this.#options.onChange(areas, outlines, city);
+    this.#options.onChange(areas, outlines, name, city);
   }
 }
 

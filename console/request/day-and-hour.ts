@@ -1,11 +1,18 @@
 /** Hours by their day of the week and their hour of the day. */
-import { dateOf, hourInDataZone, hourOfDay, momentOf, weekdayOf } from "../base/time.ts";
+import { clockLabel, dateOf, hourInDataZone, momentOf, nextHour, weekdayOf } from "../base/time.ts";
 
 /** The days of the week as `weekdayOf` names them. */
 export const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/** The hours of the day: `09:00`. */
-export const clocks = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, "0")}:00`);
+/** The hours of a day as they are named at a moment: `09:00`, `08:45` in a zone whose hours begin at a quarter to. */
+export function clocksOf(moment: Date): string[] {
+  const minutes = clockLabel(
+    new Date(Math.floor(moment.getTime() / hourMilliseconds) * hourMilliseconds),
+  ).slice(2);
+  return Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, "0")}${minutes}`);
+}
+
+const hourMilliseconds = 3_600_000;
 
 /** The hour that is shown of an answer of which nobody has chosen one. */
 const firstClock = 8;
@@ -14,9 +21,7 @@ type Hours = readonly { readonly start: Date }[];
 
 /** The index of the hour with a day of the week and an hour of the day; undefined if none has them. */
 export function hourAt(hours: Hours, weekday: string, clock: string): number | undefined {
-  const index = hours.findIndex(
-    ({ start }) => weekdayOf(start) === weekday && clocks[hourOfDay(start)] === clock,
-  );
+  const index = hours.findIndex(({ start }) => weekdayOf(start) === weekday && clockLabel(start) === clock);
   return index < 0 ? undefined : index;
 }
 
@@ -41,7 +46,8 @@ interface Day {
 }
 
 /**
- * The next day of a name that has not begun, or the last one that is over, with an hour of it.
+ * The next day of a name, with an hour of it that has not begun, or the last one that is over. Of today, a day has the
+ * hours that are still to come.
  * @param isPast whether it is to be over
  */
 export function dayNamed(
@@ -50,11 +56,15 @@ export function dayNamed(
   { isPast, now }: { readonly isPast: boolean; readonly now: Date },
 ): Day | undefined {
   const dayMilliseconds = 86_400_000;
-  for (let days = 1; days <= 7; days++) {
+  for (let days = isPast ? 1 : 0; days <= 7; days++) {
     const date = dateOf(new Date(now.getTime() + (isPast ? -days : days) * dayMilliseconds));
-    const from = momentOf(`${date}T00:00`);
+    const midnight = momentOf(`${date}T00:00`);
     const hour = momentOf(`${date}T${clock}`);
-    if (from !== undefined && hour !== undefined && weekdayOf(hour) === weekday) return { from, hour };
+    if (midnight === undefined || hour === undefined || weekdayOf(hour) !== weekday) continue;
+    // Counts are by hours in UTC.
+    const first = new Date(Math.ceil(midnight.getTime() / hourMilliseconds) * hourMilliseconds);
+    const from = days === 0 ? nextHour(now) : first;
+    if (hour >= from) return { from, hour };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** Areas as people have them: the polygons of texts (`given-text.ts` says of which kinds). */
 import { afterHours } from "../base/time.ts";
 import { areMetres, boxArea, noDegrees, notWgs84, type Point } from "../data/area.ts";
-import type { ViewState } from "./address.ts";
+import { maxNameLength, type ViewState } from "./address.ts";
 import { parseText } from "./given-text.ts";
 import { listed } from "./listed.ts";
 
@@ -11,8 +11,8 @@ export interface GivenAreas {
   readonly understood: readonly string[];
   /** The outer rings of polygons, as given. */
   readonly rings: readonly (readonly Point[])[];
-  /** The members of a request of the API: of several requests, the last that names them. */
-  readonly state: Pick<ViewState, "from" | "hours" | "precision">;
+  /** The name that GeoJSON gives to all, and members of a request of the API: of several, the last that names them. */
+  readonly state: Pick<ViewState, "from" | "hours" | "precision" | "name">;
   /** Sentences about what is not used of the texts. */
   readonly remarks: readonly string[];
   /** The cells, where a single text gave geohashes, of one length. */
@@ -38,7 +38,19 @@ export function parseGivenAreas(...texts: readonly string[]): GivenAreas {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Members of GeoJSON that say nothing of an area, or nothing new. */
-const known = new Set(["type", "coordinates", "geometry", "geometries", "features", "bbox", "properties"]);
+const known = new Set([
+  "type",
+  "coordinates",
+  "geometry",
+  "geometries",
+  "features",
+  "bbox",
+  "properties",
+  "name",
+]);
+
+/** A property of GeoJSON that is a feature's name. */
+const isName = (property: string): boolean => /^name$/i.test(property);
 
 /** WGS 84 as a `crs` names it, also with heights: in degrees of longitude and latitude, as all of GeoJSON (RFC 7946). */
 const wgs84 = /(?:^|[:/])(?:CRS84h?|4326|4979)(?:\/|$)|^WGS ?84$/i;
@@ -62,20 +74,29 @@ class Reader {
   /** What is not used and has no name of its own, and how often it is there. */
   readonly #unused = new Map<string, number>();
   readonly #properties = new Set<string>();
+  /** Those of features, empty for one without a name. */
+  readonly #names = new Set<string>();
+  /** That of a collection. */
+  #title = "";
   readonly #members = new Set<string>();
 
   get state(): GivenAreas["state"] {
     const [period, precision] = [this.#periods.at(-1), this.#precisions.at(-1)];
+    const [name = "", ...others] = this.#names;
+    const given = (others.length === 0 ? name : "") || this.#title;
     return {
+      ...(given !== "" && { name: given }),
       ...(period && { from: period.from, hours: period.hours }),
       ...(precision !== undefined && { precision }),
     };
   }
 
   get remarks(): string[] {
+    const isNamed = this.state.name !== undefined;
+    const properties = [...this.#properties].filter((one) => !(isNamed && isName(one)));
     const unused = [
       ...[...this.#unused].map(([kind, count]) => `${count} × ${kind}`),
-      ...(this.#properties.size > 0 ? [`properties (${listed(this.#properties)})`] : []),
+      ...(properties.length > 0 ? [`properties (${listed(properties)})`] : []),
       ...(this.#members.size > 0 ? [listed(this.#members)] : []),
       ...(this.#hasHeights ? ["heights"] : []),
       ...(this.#hasMeasures ? ["measures"] : []),
@@ -132,6 +153,8 @@ class Reader {
     const isKnown = (name: string) => known.has(name) || (name === "crs" && system !== undefined);
     this.#addMembers(Object.fromEntries(Object.entries(value).filter(([name]) => !isKnown(name))));
     if (isRecord(properties)) for (const name of Object.keys(properties)) this.#properties.add(name);
+    if (type === "Feature") this.#names.add(nameIn(properties));
+    else if (type === "FeatureCollection") this.#title = nameIn(value);
     switch (type) {
       case "FeatureCollection":
       case "GeometryCollection":
@@ -196,6 +219,12 @@ class Reader {
   #addMembers(members: Members): void {
     for (const name of Object.keys(members)) this.#members.add(name);
   }
+}
+
+/** The name among members, in a line; empty for none. */
+function nameIn(members: unknown): string {
+  const [, name] = Object.entries(isRecord(members) ? members : {}).find(([key]) => isName(key)) ?? [];
+  return typeof name === "string" ? name.replace(/\s+/g, " ").trim().slice(0, maxNameLength).trim() : "";
 }
 
 /** Says that the last of several values is used, if they differ. */

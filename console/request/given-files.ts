@@ -12,7 +12,7 @@ export function fileButton(take: (texts: readonly string[]) => void): HTMLElemen
     multiple: true,
     hidden: true,
     "aria-label": "Files with areas",
-    accept: ".geojson,.geojsonl,.geojsons,.ndjson,.jsonl,.json,.wkt,.csv,.tsv,.txt",
+    accept: ".kml,.kmz,.gpx,.geojson,.geojsonl,.geojsons,.ndjson,.jsonl,.json,.wkt,.csv,.tsv,.txt",
     change: () => void readChosen(),
   });
   const button = buttonTo("Open a file", () => files.click(), { class: "chip" });

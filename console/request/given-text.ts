@@ -29,10 +29,24 @@ const expected =
 /** @throws {Error} saying what was expected. */
 export function parseText(text: string): GivenText {
   const trimmed = text.replace(/^\ufeff/, "").trim();
+  refuseFlightPlan(trimmed);
   const read =
     boxOrPlace(trimmed) ?? jsonOf(trimmed) ?? wktOf(trimmed) ?? tableOf(trimmed) ?? geohashesOf(trimmed);
   if (read === undefined) throw new Error(`This is not ${expected}.`);
   return read;
+}
+
+/** @throws {Error} for files of drone planners, with the command that makes GeoJSON of them. */
+function refuseFlightPlan(text: string): void {
+  const [, root] = /^(?:<[?!][^>]*>\s*)*<(kml|gpx)[\s>]/.exec(text) ?? [];
+  if (root === "kml" || text.startsWith("PK\u0003\u0004"))
+    throw new Error("KML is not read. GDAL makes GeoJSON of it: ogr2ogr area.geojson FILE.kml");
+  if (root === "gpx")
+    throw new Error(
+      "GPX is not read, and has lines and no area. GDAL makes GeoJSON of what is within 0.001 degrees of its tracks or, if " +
+        "so named, routes: ogr2ogr area.geojson FILE.gpx -dialect sqlite -sql " +
+        '"SELECT name, ST_Buffer(geometry, 0.001) AS geometry FROM tracks"',
+    );
 }
 
 /** Four numbers are a box and two a place; with decimal commas, `45,76; 4,83` is one too. */

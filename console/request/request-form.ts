@@ -47,9 +47,9 @@ export interface RequestForm {
   readonly query: () => Query | undefined;
 }
 
-/** The areas of the form, and the name of the city that was chosen. */
+/** The areas of the form, what people call them, and the name of the city that was chosen. */
 interface ChosenAreas {
-  readonly areas: readonly Area[];
+  readonly asked: Pick<Query, "areas" | "name">;
   readonly city: string | undefined;
 }
 
@@ -57,11 +57,11 @@ interface ChosenAreas {
 export function requestForm(options: FormOptions): RequestForm {
   const { capabilities, examples, cities, drawing, onAreas, onChange, onCoverage } = options;
   const { precisions, limits } = capabilities;
-  let chosen: ChosenAreas = { areas: [], city: undefined };
+  let chosen: ChosenAreas = { asked: { areas: [] }, city: undefined };
 
   const submit = submission((state) => fill(state));
   const values = () => ({
-    areas: chosen.areas,
+    ...chosen.asked,
     from: period.from(),
     hours: period.hours(),
     precision: precision.precision(),
@@ -70,7 +70,7 @@ export function requestForm(options: FormOptions): RequestForm {
   const update = () => {
     const problem = found();
     precision.show(values());
-    submit.show(problem, aroundOption(chosen.areas, chosen.city));
+    submit.show(problem, aroundOption(chosen.asked.areas, chosen.city));
     // What is wrong with the areas is said where they are chosen.
     (problem?.areas === undefined ? submit.element : field.element).append(submit.note);
     onChange(problem);
@@ -95,8 +95,8 @@ export function requestForm(options: FormOptions): RequestForm {
     onCoverage,
     onExample: (area) => fitPrecision([area]),
     onRequest: set,
-    onChange: (areas, outlines, city) => {
-      chosen = { areas, city };
+    onChange: (areas, outlines, name, city) => {
+      chosen = { asked: { areas, ...(name !== undefined && { name }) }, city };
       onAreas(areas, outlines);
       update();
     },
@@ -104,7 +104,7 @@ export function requestForm(options: FormOptions): RequestForm {
   });
   const fill = (state: ViewState) => {
     set(state);
-    if (state.areas !== undefined) field.set(state.areas);
+    if (state.areas !== undefined) field.set(state.areas, state.name);
     else update();
   };
   const query = () => {

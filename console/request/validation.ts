@@ -92,7 +92,7 @@ function periodProblem(from: Date, hours: number, { period }: Limits, now: Date)
       remedies: [lastHours(24, now)],
     };
   }
-  if (from < now && afterHours(from, hours) > now) {
+  if (hours > 1 && from < now && afterHours(from, hours) > now) {
     return {
       reason: "A period is either past or still to come: this one has begun and not ended.",
       remedies: [nextHours(hours, now), lastHours(hours, now)],

@@ -312,7 +312,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
       await page.setViewportSize(whole);
     });
 
-    test("all of a coarse cell is in view and named as what is counted; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", async () => {
+    test("all of a coarse cell is in view, and the headline is of the area in it; a click on it moves nothing, and an address that cannot be asked shows no earlier answer", async () => {
       const { page } = map;
       await openAddress(page, `area=4.82,45.74,4.86,45.77&from=${hourInAddress(2)}&hours=1&precision=3`);
       const centre = () => page.evaluate("document.getElementById('map').map.getCenter().toArray()");
@@ -322,7 +322,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
       expect(await page.evaluate(`${isInView}(document.getElementById("map"))`)).toBe(true);
       expect(await page.textContent("#timeline .total-people")).toMatch(
-        /people in 1 cell that touches the area: 17,\d{3} km², of which 10\.\d km² are in it$/,
+        /^About [\d,]{5,6} people · [\d,]+ per km² All 10\.\d km² have a number; whole cells: \d{3},\d{3}$/,
       );
       expect(width).toBeLessThan(100);
       await page.locator("#map canvas").click();

@@ -97,7 +97,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.getByRole("button", { name: "Compare" }).click();
     await hour.fill("12");
 
-    expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+$/);
+    expect(await page.textContent("#timeline .people")).toMatch(/^[+−][\d,]+ people$/);
     expect(await page.textContent("#timeline .total-people")).toMatch(
       /in [\d,]+ cells published in both hours$/,
     );
@@ -248,18 +248,18 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a printed page has its title, place, hour and sources, the map, the legend and the numbers, and nothing to press", async () => {
+  test("a page printed from the dark theme is one light page with place, hour, sources, map, legend and numbers, and nothing to press", async () => {
     const { page } = map;
-    await page.emulateMedia({ media: "print" });
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
 
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
 
-    const middle = `(() => {
+    const corner = `(() => {
       const canvas = document.querySelector(".printed-map canvas");
-      return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data[3];
+      return [...canvas.getContext("2d").getImageData(2, canvas.height - 2, 1, 1).data];
     })()`;
     expect(await page.locator(".printed-map").isVisible()).toBe(true);
-    expect(await page.evaluate(middle)).toBe(255);
+    for (const channel of await page.evaluate<number[]>(corner)) expect(channel).toBeGreaterThan(150);
     for (const coloured of ["#legend .colour", "#timeline .bar-hour"]) {
       const isPrinted = `getComputedStyle(document.querySelector("${coloured}")).printColorAdjust`;
       expect(await page.evaluate(isPrinted)).toBe("exact");
@@ -267,12 +267,16 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expect(await page.getByRole("heading", { name: "People per km²" }).isVisible()).toBe(true);
     expect(await page.getByRole("heading", { name: "Population density" }).isVisible()).toBe(true);
     expect(await page.innerText("#paper-heading")).toMatch(
-      /^Area\s+.+, [\d.]+ km²\s+Cells\s+.+\s+Hour\s+\d{4}-\d\d-\d\d, .+\s+Source\s+A model of Lyon[\s\S]+\s+Printed\s+\d{4}-/,
+      /^Area\s+.+, [\d.]+ km²\s+Cells\s+.+\s+Hour\s+\d{4}-\d\d-\d\d, .+\s+Sources\s+The numbers are from “A model of Lyon[\s\S]+\s+Printed\s+\d{4}-/,
     );
     const pressed = ["button", "slider", "searchbox", "textbox", "combobox", "radio"] as const;
     for (const role of pressed) expect(await page.getByRole(role).count()).toBe(0);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
-    await page.emulateMedia({ media: "screen" });
+    for (const landscape of [false, true]) {
+      const paper = (await page.pdf({ format: "A4", landscape })).toString("latin1");
+      expect(paper.match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
+    }
+    await page.emulateMedia({ media: "screen", colorScheme: "light" });
     expectNoProblems(map);
   });
 

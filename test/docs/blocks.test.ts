@@ -51,6 +51,8 @@ const parsed: Readonly<Record<string, (fence: Fence, workspace: Workspace) => un
   },
   // A page shows at once that a diagram is broken; its parser would need 154 MB of packages.
   mermaid: ({ text }) => expect(text).toMatch(/^(?:flowchart|sequenceDiagram|stateDiagram-v2)\b/),
+  // `test/tools/density-files.test.ts` runs it.
+  sql: ({ text }) => expect(text).toMatch(/^CREATE MACRO /),
   csv: async ({ text }, { folder }) => {
     const file = join(folder, "counts.csv");
     writeFileSync(file, text);

@@ -26,6 +26,21 @@ test("ncs --local finds a service by its port, with its tables, queues and setti
   expect(runningService(3017, folder)).toEqual({ pid: process.pid, url: service.url, environment });
 });
 
+test("ncs --local finds the only service whatever its port, and of several says which ports they have", () => {
+  const folder = join(parent.path, "any-port");
+  expect(() => runningService(undefined, folder)).toThrow(
+    "no service runs on this machine: run npm start; if",
+  );
+  announce(service, true, folder);
+  writeFileSync(
+    join(folder, "3018.json"),
+    JSON.stringify({ pid: 2 ** 22 + 1, url: "http://127.0.0.1:3018", environment: {} }),
+  );
+  expect(runningService(undefined, folder).url).toBe(service.url);
+  announce({ ...service, url: "http://127.0.0.1:3019" }, true, folder);
+  expect(() => runningService(undefined, folder)).toThrow("as in --local PORT: 3017, 3019");
+});
+
 test("npm start goes on when its folder cannot be written, and ncs --local says what to do", () => {
   const folder = join(parent.path, "unwritable");
   writeFileSync(folder, "");

@@ -7,6 +7,7 @@ import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { csvOf, ndjsonOf } from "../../functions/population-density/answer/line-formats.ts";
 import { boxOf } from "../../functions/population-density/cover/box.ts";
+import { geohashAt, gridOf } from "../../functions/population-density/cover/geohash.ts";
 import { importDensity } from "../../tools/import/density/import-density.ts";
 import { collect, fullTiles, hourOf } from "../support/answers.ts";
 import { hoursToCome, rectangle } from "../support/areas.ts";
@@ -150,6 +151,24 @@ test("ncs import density reads 245,760 rows of Parquet from a pipe by the statem
   expect(rows).toBe(245_760);
   expect(changed).toBeGreaterThan(0);
   vi.unstubAllEnvs();
+});
+
+test("the lines of DuckDB in docs/densities.md make counts by geohash of people by latitude and longitude", async () => {
+  const [, lines = ""] = /```sql\n([\s\S]*?)```/.exec(await readFile("docs/densities.md", "utf8")) ?? [];
+  const places = "45.7578,4.832,2026-11-20T11:00:00+01:00,100\n-33.9,-70.1,2026-11-20T10:00:00Z,50\n";
+  const header = "latitude,longitude,startTime,people\n";
+  const from = await folder.write("places.csv", `${header}${places}45.7577,4.832,2026-11-20T10:00:00Z,20\n`);
+  const to = join(folder.path, "by-geohash.csv");
+
+  await query(lines.replace("places.csv", from).replace("counts.csv", to));
+
+  const { cellHeight, cellWidth } = gridOf(7);
+  const at = (latitude: number, longitude: number) =>
+    geohashAt(Math.floor((latitude + 90) / cellHeight), Math.floor((longitude + 180) / cellWidth), 7);
+  const time = "2026-11-20 10:00:00+00";
+  const [head, ...rows] = (await readFile(to, "utf8")).trim().split("\n");
+  expect(head).toBe("geohash,startTime,people");
+  expect(rows.sort()).toEqual([`${at(-33.9, -70.1)},${time},50`, `${at(45.7578, 4.832)},${time},120`].sort());
 });
 
 test("DuckDB reads the CSV of ncs density with WKT as the numbers and rectangles of its cells", async () => {

@@ -55,7 +55,8 @@ async function run(...words: readonly string[]) {
 const onStage = ["--outputs", "outputs.json"];
 const into = (kind: string, file: string) => ["import", kind, file, ...onStage];
 const devices = ["import", "devices", "devices.json"];
-const rowsOf = (name: string, coverage = "rows") => [...into("density", name), "--coverage", coverage];
+const rowsOf = (name: string, coverage = "rows") =>
+  into("density", name).concat("--coverage", coverage, "--source", "A");
 const residents = [
   ...[...into("population", "residents.csv"), "--kind", "points", "--bbox", "8,46,8.1,46.1"],
   ...["--source", "A", "--licence", "B"],

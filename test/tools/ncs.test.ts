@@ -69,7 +69,8 @@ test.each([
 test.each(sampleOf(ends, 1))(
   "ncs import density leaves no counts on disk when %s ends it",
   async (_, signal, times) => {
-    const args = ["density", join(folder.path, "counted.csv"), "--coverage", "rows"];
+    const counted = join(folder.path, "counted.csv");
+    const args = ["density", counted, "--coverage", "rows", "--source", "A"];
     const importing = npm(
       ["run", "--silent", "ncs", "--", "import", ...args, "--outputs", join(folder.path, "outputs.json")],
       environment,

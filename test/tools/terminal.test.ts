@@ -28,7 +28,7 @@ beforeAll(async () => {
     "counted.csv",
     "geohash,startTime,people\nb00000000,2026-11-20T08:00:00Z,5000\n",
   );
-  importing = `${process.execPath} tools/ncs.ts import density ${rows} --coverage rows --outputs ${outputs}`;
+  importing = `${process.execPath} tools/ncs.ts import density ${rows} --coverage rows --source A --outputs ${outputs}`;
   // A table that has nothing, and hangs when it is written.
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();

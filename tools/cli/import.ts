@@ -157,7 +157,11 @@ function addImportDensity(importing: Command, print: Print): void {
       "--holidays <file>",
       "the local dates that count as Sundays from now on: .json with a list, or .csv with a column `date`",
     )
-    .option("--source <text>", "who counted: callers read it in the capabilities", nameOf)
+    .option(
+      "--source <text>",
+      "who counted: callers read it in the capabilities; of an `npm start`, the file's name unless it is given",
+      nameOf,
+    )
     .option("--licence <text>", "with --source: the licence of the numbers, such as CC-BY-4.0", nameOf)
     .option(
       "--accept <code>",
@@ -190,7 +194,6 @@ function addImportDensity(importing: Command, print: Print): void {
           ...(timeZone === undefined ? {} : { timeZone, replacesTimeZone }),
           ...(holidays === undefined ? {} : { holidays: await holidaysIn(holidays) }),
         },
-        provenance: counter === undefined ? undefined : { source: counter, licence },
         format: options.format,
         rows: options.rows,
         coverage: options.coverage === rowsAlone ? undefined : options.coverage,
@@ -204,6 +207,7 @@ function addImportDensity(importing: Command, print: Print): void {
       const stack = await connectStack(options, "density-imports", usePublishingStack);
       const { rows, findings, extent, ...counts } = await importHere(files, {
         ...wanted,
+        provenance: counter === undefined ? await sourceHere(files, options) : { source: counter, licence },
         isDryRun: options.dryRun,
       });
       for (const remark of remarks) print(remark);
@@ -215,6 +219,18 @@ function addImportDensity(importing: Command, print: Print): void {
       );
       await printWhereToLook(options, extent, print);
     });
+}
+
+async function sourceHere(
+  files: readonly string[],
+  { outputs }: StackOptions,
+): Promise<DensityImport["provenance"]> {
+  const [{ sourceOf }, { currentDataSet }] = await Promise.all([
+    import("../console/source-of-import.ts"),
+    import("../../functions/population-density/tiles/data-set-store.ts"),
+  ]);
+  const stored = (await currentDataSet())?.provenance ?? [];
+  return sourceOf(files, outputs === undefined, stored);
 }
 
 async function thresholdsIn(path: string): Promise<DensityImport["thresholds"]> {

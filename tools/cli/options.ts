@@ -55,7 +55,7 @@ export function instantText(text: string): string {
 export interface StackOptions {
   /** The file with the outputs of a deployed stage. */
   readonly outputs?: string;
-  /** The port, or `true` for the usual one. */
+  /** The port, or `true` for that of the only one that runs. */
   readonly local?: number | true;
   /** Without a trailing slash. */
   readonly url?: string;

@@ -118,7 +118,7 @@ async function stackOf({ outputs, local, url }: StackOptions): Promise<Stack> {
   );
   if (given.length > 1) throw new Error(`${given.join(" and ")} name several services: give one of them`);
   if (outputs !== undefined) return await deployedStack(outputs);
-  if (local !== undefined) return localStack(local === true ? 3000 : local);
+  if (local !== undefined) return localStack(local === true ? undefined : local);
   if (url === undefined) {
     throw new Error(
       "say which service: --outputs FILE, which `cdk deploy --outputs-file FILE` writes, or --local for `npm start`",
@@ -131,7 +131,7 @@ async function stackOf({ outputs, local, url }: StackOptions): Promise<Stack> {
   );
 }
 
-function localStack(port: number): Stack {
+function localStack(port: number | undefined): Stack {
   const { url, environment } = runningService(port);
   return { name: url, page: url, variables: environment, isLocal: true };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { queueVariable } from "../../shared/sqs/queues.ts";
@@ -49,22 +49,44 @@ export function announce(service: Announced, hasOwnServers: boolean, folder = an
 }
 
 /**
- * The service that runs on a port of this machine.
- * @throws {Error} saying what to do if there is none.
+ * The service that runs on a port of this machine or, without a port, the only one that runs.
+ * @throws {Error} saying what to do if there is none, or several.
  */
-export function runningService(port: number, folder = announcements): RunningService {
+export function runningService(port?: number, folder = announcements): RunningService {
+  const paths =
+    port === undefined
+      ? (unlessGone(() => readdirSync(folder)) ?? []).map((name) => join(folder, name))
+      : [pathOf(port, folder)];
+  const [running, ...others] = paths.flatMap((path) => unlessGone(() => announcedIn(path)) ?? []);
+  if (others.length > 0) {
+    const ports = [running, ...others].map((one) => new URL(one?.url ?? "").port).join(", ");
+    throw new Error(
+      `several services run on this machine: name the port of one, as in --local PORT: ${ports}`,
+    );
+  }
+  if (running !== undefined) return running;
+  const where = port === undefined ? "on this machine" : `on port ${port} of this machine`;
+  throw new Error(
+    `no service runs ${where}: run npm start${port === undefined ? "" : ", or name its port, as in --local 3001"}; ` +
+      `if it runs, it could not write to ${folder}: make that folder writable, and start it again`,
+  );
+}
+
+function announcedIn(path: string): RunningService {
+  const running = announcement.parse(JSON.parse(readFileSync(path, "utf8")));
+  process.kill(running.pid, 0);
+  return running;
+}
+
+/** Undefined where there is no such file, or its program has ended. */
+function unlessGone<Found>(find: () => Found): Found | undefined {
   try {
-    const running = announcement.parse(JSON.parse(readFileSync(pathOf(port, folder), "utf8")));
-    process.kill(running.pid, 0);
-    return running;
+    return find();
   } catch (error) {
     const isGone =
       error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR", "ESRCH"].includes(`${error.code}`);
     if (!isGone) throw error;
-    throw new Error(
-      `no service runs on port ${port} of this machine: run npm start, or name its port, as in --local 3001; ` +
-        `if it runs, it could not write to ${folder}: make that folder writable, and start it again`,
-    );
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { cellsText, sizesOf } from "../../../console/answer/cell-sizes.ts";
+import { expect, test } from "vitest";
+import { groundOf, sizesOf as sizesOfCells } from "../../../console/answer/cell-sizes.ts";
 import { type Area, type Box, boxArea } from "../../../console/data/area.ts";
 import { boundsOf, cellArea } from "../../../console/data/cells.ts";
 import { coverOf, geohashesOf } from "../../../functions/population-density/cover/cover.ts";
@@ -15,6 +15,13 @@ function cellsOf({ boundary }: Area, precision: number): string[] {
   const polygon = polygonOf(boundary);
   return polygon === undefined ? [] : geohashesOf(coverOf(polygon, precision), precision);
 }
+
+/** The sizes of cells that are covered as a whole, or so much of each. */
+const sizesOf = (
+  geohashes: readonly string[],
+  areas: readonly Area[],
+  coveredShares = geohashes.map(() => 1),
+) => sizesOfCells({ geohashes, coveredShares }, areas);
 
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
@@ -48,6 +55,14 @@ test("the cells of an area have the same ground in it at every precision", () =>
   for (const precision of [2, 3, 4, 5, 6]) expect(insideAt(precision) / finest).toBeCloseTo(1, 4);
 });
 
+test("areas have the ground of their cells together, what they have in common once", () => {
+  const part = areaIn({ west: 4.82, south: 45.74, east: 4.84, north: 45.77 });
+  const cells = [...new Set([slanted, part].flatMap((area) => cellsOf(area, 7)))];
+
+  expect(groundOf([slanted, part])).toBeCloseTo(sum(sizesOf(cells, [slanted, part]).inside), 3);
+  expect(groundOf([slanted, slanted])).toBeCloseTo(groundOf([slanted]), 9);
+});
+
 test("sizesOf counts ground that is in several overlapping areas once", () => {
   const cells = cellsOf(slanted, 5);
   const part = areaIn({ west: 4.82, south: 45.74, east: 4.84, north: 45.75 });
@@ -70,34 +85,4 @@ test("an area across the antimeridian has cells with ground in it on both sides"
     expect(size).toBeGreaterThan(0);
     expect(size).toBeLessThanOrEqual((whole[index] ?? 0) * 1.000001);
   }
-});
-
-describe("the text of the cells of an hour", () => {
-  const sizes = { whole: [24, 60, 1], inside: [24, 12.3, 0.5], areas: 1 };
-  /** An hour in which the first cells have a number. */
-  const hourWith = (published: number, cells: number) => ({
-    counts: { DENSITY_ESTIMATION: published, LOW_DENSITY: cells - published, NO_DATA: 0 },
-    values: Array.from({ length: cells }, (_, index) =>
-      index < published
-        ? ({ dataType: "DENSITY_ESTIMATION", density: 5, min: 4, max: 60 } as const)
-        : ({ dataType: "LOW_DENSITY" } as const),
-    ),
-  });
-
-  test.each([
-    ["all cells", hourWith(3, 3), 1, "3 cells that touch the area: 85 km², of which 36.8 km² are in it"],
-    [
-      "some cells",
-      hourWith(2, 3),
-      2,
-      "2 of 3 cells that touch the 2 areas: 84 km², of which 36.3 km² are in them",
-    ],
-    ["one cell in the area", hourWith(1, 1), 1, "1 cell that touches the area: 24 km², all in it"],
-    ["no cell", hourWith(0, 3), 1, "0 of 3 cells that touch the area"],
-  ])(
-    "says of %s with numbers how much ground they have, and how much of it is in the area",
-    (_, hour, areas, text) => {
-      expect(cellsText(hour, { ...sizes, areas })).toBe(text);
-    },
-  );
 });

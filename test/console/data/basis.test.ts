@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { haveOneBasis, isModelled, parseBases, qualityText } from "../../../console/data/basis.ts";
+import { basisText, haveOneBasis, isModelled, parseBases, qualityText } from "../../../console/data/basis.ts";
 import { basisList } from "../../../functions/population-density/answer/basis.ts";
 
 test("parseBases reads the basis of each hour as the service writes them", () => {
@@ -44,4 +44,16 @@ test("isModelled is true only when every source says that nobody was counted", (
   expect(isModelled([model])).toBe(true);
   expect(isModelled([model, counts])).toBe(false);
   expect(isModelled([])).toBe(false);
+});
+
+test("an hour is called a model only if all sources are models and nobody was observed in it", () => {
+  const textOf = (basis: "OBSERVED" | "TYPICAL" | "MIXED" | "NONE") =>
+    basisText({ basis, typicalDay: "Sunday" }, true);
+
+  expect(textOf("TYPICAL")).toBe("typical Sunday: a model, nobody was counted");
+  expect((["OBSERVED", "MIXED", "NONE"] as const).map(textOf)).toEqual([
+    "observed",
+    "partly observed, else typical Sunday",
+    "",
+  ]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Basis, basisText } from "../../../console/data/basis.ts";
 import { cellArea } from "../../../console/data/cells.ts";
-import { changeFrom, type DensityBody, parseDensities, peopleText } from "../../../console/data/densities.ts";
+import { changeFrom, type DensityBody, parseDensities } from "../../../console/data/densities.ts";
 
 const week = { timeZone: "Europe/Paris", holidays: ["2026-11-23"] };
 const none = [null, null];
@@ -91,7 +91,7 @@ test("parseDensities keeps the share of a cell that is covered", () => {
 });
 
 test("parseDensities names the day of the typical week by the zone and the holidays of the data", () => {
-  expect(parsed(["TYPICAL", "TYPICAL"]).hours.map(basisText)).toEqual([
+  expect(parsed(["TYPICAL", "TYPICAL"]).hours.map((hour) => basisText(hour))).toEqual([
     "typical Sunday",
     "typical Sunday (holiday)",
   ]);
@@ -131,11 +131,4 @@ test("parseDensities merges the answers for several areas: a shared cell counts 
     [0, 1].map(() => ({ DENSITY_ESTIMATION: 2, LOW_DENSITY: 1, NO_DATA: 1 })),
   );
   expect(hours.map(({ basis }) => basis)).toEqual(["OBSERVED", "MIXED"]);
-});
-
-test("peopleText says “No number” of an hour in which every cell is suppressed, and 0 of empty cells", () => {
-  const suppressed = { NO_DATA: 0, LOW_DENSITY: 3, DENSITY_ESTIMATION: 0 };
-
-  expect(peopleText({ people: 0, counts: suppressed })).toBe("No number");
-  expect(peopleText({ people: 0, counts: { ...suppressed, DENSITY_ESTIMATION: 1 } })).toBe("0 people");
 });

@@ -53,6 +53,35 @@ test("scaleOf gives each class about the same number of densities, between round
     expect(end / 10 ** Math.floor(Math.log10(end))).toBeOneOf([1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]);
 });
 
+const ranges = fc.oneof(
+  ...[3, 40, 400, 30_000].map((width) =>
+    fc.array(fc.integer({ min: 5_000, max: 5_000 + width }), { minLength: 1, maxLength: 200 }),
+  ),
+);
+
+test("scaleOf makes no class without a density, and at least five of five different densities", () => {
+  fc.assert(
+    fc.property(ranges, (list) => {
+      const scale = scaleOf(list);
+
+      const used = new Set(list.map((density) => classOf(density, scale)));
+      expect(used.size).toBe(scale.breaks.length + 1);
+      expect(used.size).toBeGreaterThanOrEqual(Math.min(5, new Set(list).size));
+      expect(used.size).toBeLessThanOrEqual(classCount);
+    }),
+  );
+});
+
+test("scaleOf divides a range of a few per cent in even steps, and two densities have similar colours", () => {
+  const list = Array.from({ length: 100 }, (_, index) => 5_000 + 3 * index);
+
+  expect(scaleOf(list).breaks).toEqual([5_050, 5_100, 5_150, 5_200, 5_250]);
+  const brightness = coloursOf(scaleOf([5_000, 5_100]), false).map((colour) =>
+    Number.parseInt(colour.slice(3, 5), 16),
+  );
+  expect(Math.abs((brightness[0] ?? 0) - (brightness[1] ?? 0))).toBeLessThan(64);
+});
+
 test("scaleOf returns a scale without breaks for no densities", () => {
   expect(scaleOf([])).toEqual({ breaks: [] });
 });

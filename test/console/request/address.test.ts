@@ -16,6 +16,22 @@ test("writeAddress formats areas, period, precision and hour as documented", () 
   );
 });
 
+test("an address has the name, the scale and the tilt of what its sender saw", () => {
+  const seen = {
+    areas: [areaOf(triangle)],
+    name: "Parc & Cité, été",
+    scale: "This answer",
+    isTilted: true,
+  } as const;
+
+  const written = writeAddress(seen);
+
+  expect(written).toBe(
+    "#area=4.8,45.7,4.82,45.71,4.83,45.69&name=Parc%20%26%20Cit%C3%A9%2C%20%C3%A9t%C3%A9&scale=own&view=3d",
+  );
+  expect(readAddress(written)).toEqual({ state: seen, unread: [] });
+});
+
 test("readAddress returns any state that writeAddress was given, also when a program has escaped it", () => {
   const wholeHour = fc.integer({ min: 0, max: 1_000_000 }).map((hours) => new Date(hours * 3_600_000));
   const degrees = (max: number) => fc.double({ min: -max, max, noNaN: true });
@@ -61,6 +77,8 @@ test.each([
   ["hours=0", "hours"],
   ["precision=%E0%A4", "precision"],
   ["zoom=3", "zoom"],
+  ["scale=constructor", "scale"],
+  [`name=${"x".repeat(101)}`, "name"],
 ])("readAddress names a member that it cannot read, as in #%s, and reads the others", (member, name) => {
   expect(readAddress(`#${member}&hours=6`)).toMatchObject({ state: { hours: 6 }, unread: [name] });
 });

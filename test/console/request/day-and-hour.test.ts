@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chooseUtc, useDataZone } from "../../../console/base/time.ts";
-import { dayNamed, firstShown, hourAt } from "../../../console/request/day-and-hour.ts";
+import { clocksOf, dayNamed, firstShown, hourAt } from "../../../console/request/day-and-hour.ts";
 
 /** The hours of 28 November from 02:00 on in Paris, a Saturday. */
 const hours = Array.from({ length: 24 }, (_, hour) => ({
@@ -53,3 +53,33 @@ test.each([
     });
   },
 );
+
+test("the hours of today that are still to come are of today, and its others of a week later", () => {
+  const now = new Date("2026-11-27T12:10Z");
+  const friday = (clock: string) => dayNamed("Friday", clock, { isPast: false, now });
+
+  expect(friday("15:00")).toEqual({
+    from: new Date("2026-11-27T13:00Z"),
+    hour: new Date("2026-11-27T14:00Z"),
+  });
+  expect(friday("13:00")?.hour).toEqual(new Date("2026-12-04T12:00Z"));
+});
+
+describe("in a zone whose hours begin at a quarter to", () => {
+  beforeEach(() => useDataZone("Asia/Kathmandu"));
+  const start = new Date("2026-11-28T03:00Z");
+
+  test("the hours of the day are named so, and found by that", () => {
+    expect(clocksOf(start)[8]).toBe("08:45");
+    expect(hourAt([{ start }], "Saturday", "08:45")).toBe(0);
+  });
+
+  test("a day begins at the first hour in UTC after midnight", () => {
+    const now = new Date("2026-11-26T12:00Z");
+
+    expect(dayNamed("Saturday", "08:45", { isPast: false, now })).toEqual({
+      from: new Date("2026-11-27T19:00Z"),
+      hour: start,
+    });
+  });
+});

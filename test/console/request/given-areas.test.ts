@@ -144,6 +144,34 @@ test.each([
   expect(remarks).toEqual([`Not used: ${unused}.`]);
 });
 
+test.each([
+  ["a feature", { ...feature, properties: { Name: " Parc de la\nTête d'Or " } }, "Parc de la Tête d'Or"],
+  ["a collection", { type: "FeatureCollection", name: "Parks", features: [feature, feature] }, "Parks"],
+  [
+    "a collection of one feature, as ogr2ogr writes it",
+    { type: "FeatureCollection", name: "a", features: [{ ...feature, properties: { name: "Parc" } }] },
+    "Parc",
+  ],
+  ["features of several names", [{ ...feature, properties: { name: "A" } }, feature], undefined],
+  ["a name that is no text", { ...feature, properties: { name: 7 } }, undefined],
+])("parseGivenAreas takes the name of %s", (_, value, name) => {
+  const { state, remarks } = parseGivenAreas(JSON.stringify(value));
+
+  expect(state.name).toBe(name);
+  if (name !== undefined) expect(remarks).toEqual([]);
+});
+
+test.each([
+  [
+    '<?xml version="1.0"?>\n<kml xmlns="http://www.opengis.net/kml/2.2"></kml>',
+    "ogr2ogr area.geojson FILE.kml",
+  ],
+  ["PK\u0003\u0004\u0014", "ogr2ogr area.geojson FILE.kml"],
+  ['<gpx version="1.1">', "ogr2ogr area.geojson FILE.gpx -dialect sqlite"],
+])("parseGivenAreas refuses a flight plan with the command that makes GeoJSON of it: %j", (text, command) => {
+  expect(() => parseGivenAreas(text)).toThrow(command);
+});
+
 test("parseGivenAreas names everything of GeoJSON that is no area: holes, geometries, properties, heights, members", () => {
   const feature = (geometry: object, properties = {}) => ({ type: "Feature", properties, geometry });
   const collection = {

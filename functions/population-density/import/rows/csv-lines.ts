@@ -43,6 +43,8 @@ function nameAt(names: readonly string[], index: number): string {
 function hintAt(names: readonly string[], unknown: number): string {
   const [only = ""] = names;
   if (names.length === 1 && /[;\t]/.test(only)) return "; commas must separate the columns";
+  if (names.some((name) => /^lat(?:itude)?$/i.test(name)))
+    return "; three lines of DuckDB in docs/densities.md make geohashes of latitude and longitude";
   const nearest = nearestName(names[unknown] ?? "", columns);
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }

@@ -422,6 +422,12 @@ describe("a file is refused as a whole", () => {
     ["an unknown column", "csv", `${header},country\n`, `line 1: column 4 ("country") ${unknown}`],
     ["rows without a header", "csv", `u05kqxy,${noon},1\n`, `line 1: column 1 ${unknown}`],
     ["names of other columns", "csv", "cell,hour,n\n", `line 1: column 1 ("cell") ${unknown}`],
+    [
+      "latitudes",
+      "csv",
+      "latitude,longitude,startTime,people\n",
+      `line 1: column 1 ("latitude") ${unknown}; three lines of DuckDB in docs/densities.md make geohashes of latitude and longitude`,
+    ],
     ["a name with digits", "csv", `${header},n_2026\n`, `line 1: column 4 ("n_2026") ${unknown}`],
     ["a column that is missing", "csv", "geohash,people\n", "line 1: has no startTime"],
     ["a column that is there twice", "csv", `${header},people\n`, "line 1: has people twice"],

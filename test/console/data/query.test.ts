@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { requestsOf } from "../../../console/data/query.ts";
+import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
+
+const boundary = [
+  { latitude: 45.7, longitude: 4.8 },
+  { latitude: 45.7, longitude: 4.81 },
+  { latitude: 45.71, longitude: 4.81 },
+];
+const areas = [{ areaType: "POLYGON", boundary }] as const;
+
+test("the API answers the current hour, and the one before it, with an hour", () => {
+  const now = new Date("2026-11-27T12:10Z");
+
+  const asked = ["2026-11-27T12:00Z", "2026-11-27T11:00Z"].map((from) => {
+    const [request] = requestsOf({ areas, from: new Date(from), hours: 1, precision: 7 }, now);
+    const parsed = request && parseDensityRequest(request, now);
+    return parsed && "asked" in parsed ? parsed.asked.map(({ ofDay }) => ofDay) : parsed;
+  });
+
+  expect(asked).toEqual([[12], [11]]);
+});
