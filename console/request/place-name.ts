@@ -2,7 +2,8 @@
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
 import type { Area } from "../data/area.ts";
 import { boxOfRing, cornersOf, within180 } from "../data/outlines.ts";
-import { type City, nameFor, plain } from "../data/regions.ts";
+import { plain } from "../data/place-names.ts";
+import { type City, nameFor } from "../data/regions.ts";
 import { districtOf } from "./examples.ts";
 
 /**
