@@ -74,10 +74,11 @@ export class AnswerView {
       onBase: (hour) => this.#compareWith(hour),
       onZone: options.onZone,
     });
-    map.library.on("move", this.#placeCell);
-    map.library.on("resize", this.#placeCell);
+    map.library?.on("move", this.#placeCell);
+    map.library?.on("resize", this.#placeCell);
+    map.onRestored(() => this.#restore());
     map.onHover((index, x, y) => this.#hover(index, x, y));
-    element("stage").append(this.#tilt);
+    if (map.library !== undefined) element("stage").append(this.#tilt);
     addEventListener("keydown", this.#onKey);
     addEventListener("beforeprint", this.#onPrint);
   }
@@ -115,10 +116,11 @@ export class AnswerView {
   remove(): void {
     const { map } = this.#options;
     this.#timeline.remove();
-    this.#columns?.showColumns(map.library, undefined);
+    if (map.library !== undefined) this.#columns?.showColumns(map.library, undefined);
     this.#tilt.remove();
-    map.library.off("move", this.#placeCell);
-    map.library.off("resize", this.#placeCell);
+    map.library?.off("move", this.#placeCell);
+    map.library?.off("resize", this.#placeCell);
+    map.onRestored(undefined);
     map.onHover(undefined);
     hideTooltip();
     removeEventListener("keydown", this.#onKey);
@@ -173,6 +175,7 @@ export class AnswerView {
   /** Tilts the map and shows cells as columns, or lays it flat; the code for it is loaded when it is first wanted. */
   async #switchColumns(): Promise<void> {
     const { library } = this.#options.map;
+    if (library === undefined) return;
     const areShown = this.#columns !== undefined;
     if (areShown) {
       this.#columns?.showColumns(library, undefined);
@@ -189,11 +192,20 @@ export class AnswerView {
     this.#tilt.setAttribute("aria-pressed", String(this.#columns !== undefined));
   }
 
+  /** Colours cells that have lost their colours, marks the selected one, and raises columns. */
+  #restore(): void {
+    const { cells, library } = this.#options.map;
+    cells.select(this.#selected);
+    if (library !== undefined && this.#columns !== undefined) this.#columns.showColumns(library, this.#scale);
+    this.#showCells();
+  }
+
   #raiseColumns(): void {
-    const { hours } = this.#options.densities;
-    if (this.#columns === undefined) return;
+    const { map, densities } = this.#options;
+    const { hours } = densities;
+    if (this.#columns === undefined || map.library === undefined) return;
     const max = Math.max(...hours.map(({ values }) => Math.max(...values.map(({ density = 0 }) => density))));
-    this.#columns.raiseColumns(this.#options.map.library, hours[this.#hour]?.values ?? [], max);
+    this.#columns.raiseColumns(map.library, hours[this.#hour]?.values ?? [], max);
   }
 
   #showHistogram(): void {
@@ -243,7 +255,7 @@ export class AnswerView {
       return;
     const hadFocus = element("cell").contains(document.activeElement);
     this.#options.closeCell();
-    if (hadFocus) this.#options.map.library.getCanvas().focus();
+    if (hadFocus) this.#options.map.library?.getCanvas().focus();
   };
 }
 

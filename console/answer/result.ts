@@ -43,8 +43,8 @@ interface ResultOptions {
   readonly nameFile: NameFile;
   /** Called when the user selects a cell of the list. */
   readonly onCell: (index: number) => void;
-  /** Called when the user wants the map as a picture. */
-  readonly onPicture: () => void;
+  /** Called when the user wants the map as a picture; undefined where there is none. */
+  readonly onPicture: (() => void) | undefined;
 }
 
 /** Creates the panel's section about an answer. */
@@ -111,7 +111,7 @@ function hourFigures({ geohashes }: Densities, threshold: number) {
 function actions(
   requests: readonly DensityRequest[],
   nameFile: NameFile,
-  savePicture: () => void,
+  savePicture: (() => void) | undefined,
 ): HTMLElement[] {
   const asking = new Asking();
   const unloaded = html("div");
@@ -132,7 +132,7 @@ function actions(
       showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
     ),
     buttonTo("Copy link", () => void copyLink()),
-    buttonTo("PNG", savePicture),
+    savePicture && buttonTo("PNG", savePicture),
   );
   return [buttons, asking.element, unloaded];
 }

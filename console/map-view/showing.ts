@@ -165,6 +165,7 @@ export class Showing {
   /** The panel's section about an answer. Its files have the names that the page knows when they are saved. */
   #resultOf(densities: Densities, sizes: CellSizes, query: Query, capabilities: Capabilities) {
     const { map, onCell } = this.#options;
+    const { library } = map;
     const place = () => placesName(query.areas, this.cities);
     const sources = capabilities.provenance.map(({ source }) => source).join(", ");
     return resultPanel({
@@ -175,11 +176,13 @@ export class Showing {
       quality: qualityIn(query, capabilities.forecastQuality),
       nameFile: (ending) => fileName(place(), query, ending),
       onCell,
-      onPicture: () => {
-        const { from, precision } = query;
-        const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
-        savePicture(map.library, { name, place: place(), sources });
-      },
+      onPicture:
+        library &&
+        (() => {
+          const { from, precision } = query;
+          const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
+          savePicture(library, { name, place: place(), sources });
+        }),
     });
   }
 }
