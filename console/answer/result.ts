@@ -31,11 +31,15 @@ const notes: Readonly<Record<string, string>> = {
     `Nothing of this area is covered. Choose another one, or an example. ${(otherGround() ?? []).join("")}`.trim(),
 };
 
+const emptyModel = "The model has nobody here, or too few people for a number.";
+
 interface ResultOptions {
   readonly densities: Densities;
   readonly sizes: CellSizes;
   /** One for each area. */
   readonly requests: readonly DensityRequest[];
+  /** Whether all that is covered is modelled. */
+  readonly isModelled: boolean;
   /** Smaller counts are not published. */
   readonly threshold: number;
   /** How good the typical hours of this precision were in regions that the areas touch, as `qualityIn` has it. */
@@ -49,9 +53,10 @@ interface ResultOptions {
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, sizes, requests, threshold, quality, nameFile, onCell, onPicture } = options;
-  const note = notes[densities.status] ?? "";
+  const { densities, sizes, requests, isModelled, threshold, quality, nameFile, onCell, onPicture } = options;
   const hasCells = densities.geohashes.length > 0;
+  const isEmpty = hasCells && densities.hours.every(({ counts }) => counts.DENSITY_ESTIMATION === 0);
+  const note = notes[densities.status] ?? (isModelled && isEmpty ? emptyModel : "");
   const figures = hourFigures(densities, threshold);
   const isAllObserved = densities.hours.every(({ basis }) => basis === "OBSERVED");
   const forecast = isAllObserved ? undefined : qualityText(quality);

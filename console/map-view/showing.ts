@@ -172,6 +172,7 @@ export class Showing {
       densities,
       sizes,
       requests: requestsOf(query),
+      isModelled: isModelled(capabilities.provenance),
       threshold: capabilities.suppressionThreshold,
       quality: qualityIn(query, capabilities.forecastQuality),
       nameFile: (ending) => fileName(place(), query, ending),
