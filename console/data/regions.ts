@@ -1,8 +1,8 @@
 /** The regions that are covered, by the names of their cities. */
+import { folded, isNameOf, plain } from "../../shared/place-names.ts";
 import type { Box } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
 import { boxOfRing, isWithin, squareKilometresOf } from "./outlines.ts";
-import { folded, isNameOf, plain } from "./place-names.ts";
 
 /** A city of the map, or a part of one. */
 export interface City {

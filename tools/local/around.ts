@@ -1,10 +1,9 @@
 import { basename } from "node:path";
-import { countryName, folded, isNameOf } from "../../console/data/place-names.ts";
-import { parsePlace } from "../../console/request/coordinates.ts";
 import { type Box, boxOf as boxOfCell } from "../../functions/population-density/cover/box.ts";
 import { countCells, geohashesOf } from "../../functions/population-density/cover/cover.ts";
 import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import type { Polygon } from "../../functions/population-density/cover/polygon.ts";
+import { countryName, folded, isNameOf } from "../../shared/place-names.ts";
 import { boxOf } from "../cli/options.ts";
 import { geoJson, polygonsOf } from "../import/density/area.ts";
 import { polygonAround } from "../import/density/box.ts";
@@ -84,9 +83,11 @@ async function areaNamed(text: string, places: readonly Place[]): Promise<NamedA
     const area = await readJsonAs(geoJson, path);
     return { name: path, polygons: polygonsOf(area, basename(path)), model: { area }, notes: [] };
   }
-  // A box has three commas, which a place could have as well: 45,76,4,83.
-  const at = text.split(",").length === 4 ? undefined : parsePlace(text.trim());
-  if (at !== undefined) return { name: text, ...ofBox(boxAt(at)), notes: [] };
+  const [, latitude, longitude] = /^(-?[\d.]+)\s*[,\s]\s*(-?[\d.]+)$/.exec(text.trim()) ?? [];
+  if (latitude !== undefined && Math.abs(Number(latitude)) <= 90 && Math.abs(Number(longitude)) <= 180) {
+    const at = { latitude: Number(latitude), longitude: Number(longitude) };
+    return { name: text, ...ofBox(boxAt(at)), notes: [] };
+  }
   if (/^[\d\s.,+-]+$/.test(text)) return { name: text, ...ofBox(boxOf(text)), notes: [] };
   const [largest, ...others] = placesNamed(text, places);
   return { name: titleOf(largest), ...ofBox(boxAt(largest)), notes: notesOn(largest, others) };

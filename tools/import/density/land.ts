@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type * as topojson from "topojson-specification";
-import { continuous, type Position } from "../../../console/data/outlines.ts";
 import { gridOf } from "../../../functions/population-density/cover/geohash.ts";
 
 const require = createRequire(import.meta.url);
@@ -21,6 +20,8 @@ interface Coasts {
   readonly arcs: readonly topojson.Arc[];
   readonly transform: topojson.Transform;
 }
+
+type Position = readonly [longitude: number, latitude: number];
 
 type Edge = readonly [from: Position, to: Position];
 
@@ -59,7 +60,12 @@ export class Land {
   }
 
   #add(jumping: readonly Position[], south: number, north: number): void {
-    const ring = continuous(jumping);
+    // Their longitudes jump from 180 degrees to −180: here they continue.
+    let before = jumping[0]?.[0] ?? 0;
+    const ring = jumping.map(([longitude, latitude]): Position => {
+      before = longitude + 360 * Math.round((before - longitude) / 360);
+      return [before, latitude];
+    });
     // One that goes beyond 180 degrees is there twice.
     const isBeyond = ring.some(([longitude]) => Math.abs(longitude) > 175);
     for (const turn of isBeyond ? [-360, 0, 360] : [0]) {
