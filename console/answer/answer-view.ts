@@ -77,13 +77,14 @@ export class AnswerView {
       onBase: (hour) => this.#compareWith(hour),
       onZone: options.onZone,
     });
-    map.library.on("move", this.#placeCell);
-    map.library.on("resize", this.#placeCell);
+    map.library?.on("move", this.#placeCell);
+    map.library?.on("resize", this.#placeCell);
+    map.onRestored(() => this.#restore());
     map.onHover((index, x, y) => this.#hover(index, x, y));
-    element("stage").append(this.#tilt);
+    if (map.library !== undefined) element("stage").append(this.#tilt);
     addEventListener("keydown", this.#onKey);
     addEventListener("beforeprint", this.#onPrint);
-    if (!options.isTilted) return;
+    if (!options.isTilted || map.library === undefined) return;
     // A tilt would end the way to the cells.
     if (map.library.isMoving()) map.library.once("moveend", () => void this.#switchColumns());
     else void this.#switchColumns();
@@ -122,10 +123,11 @@ export class AnswerView {
   remove(): void {
     const { map } = this.#options;
     this.#timeline.remove();
-    this.#columns?.showColumns(map.library, undefined);
+    if (map.library !== undefined) this.#columns?.showColumns(map.library, undefined);
     this.#tilt.remove();
-    map.library.off("move", this.#placeCell);
-    map.library.off("resize", this.#placeCell);
+    map.library?.off("move", this.#placeCell);
+    map.library?.off("resize", this.#placeCell);
+    map.onRestored(undefined);
     map.onHover(undefined);
     hideTooltip();
     removeEventListener("keydown", this.#onKey);
@@ -180,6 +182,7 @@ export class AnswerView {
   /** Tilts the map and shows cells as columns, or lays it flat; the code for it is loaded when it is first wanted. */
   async #switchColumns(): Promise<void> {
     const { library } = this.#options.map;
+    if (library === undefined) return;
     const areShown = this.#columns !== undefined;
     if (areShown) {
       this.#columns?.showColumns(library, undefined);
@@ -197,11 +200,20 @@ export class AnswerView {
     this.#options.onTilt(this.#columns !== undefined);
   }
 
+  /** Colours cells that have lost their colours, marks the selected one, and raises columns. */
+  #restore(): void {
+    const { cells, library } = this.#options.map;
+    cells.select(this.#selected);
+    if (library !== undefined && this.#columns !== undefined) this.#columns.showColumns(library, this.#scale);
+    this.#showCells();
+  }
+
   #raiseColumns(): void {
-    const { hours } = this.#options.densities;
-    if (this.#columns === undefined) return;
+    const { map, densities } = this.#options;
+    const { hours } = densities;
+    if (this.#columns === undefined || map.library === undefined) return;
     const max = Math.max(...hours.map(({ values }) => Math.max(...values.map(({ density = 0 }) => density))));
-    this.#columns.raiseColumns(this.#options.map.library, hours[this.#hour]?.values ?? [], max);
+    this.#columns.raiseColumns(map.library, hours[this.#hour]?.values ?? [], max);
   }
 
   #showHistogram(): void {
@@ -251,7 +263,7 @@ export class AnswerView {
       return;
     const hadFocus = element("cell").contains(document.activeElement);
     this.#options.closeCell();
-    if (hadFocus) this.#options.map.library.getCanvas().focus();
+    if (hadFocus) this.#options.map.library?.getCanvas().focus();
   };
 }
 

@@ -31,11 +31,15 @@ const notes: Readonly<Record<string, string>> = {
     `Nothing of this area is covered. Choose another one, or an example. ${(otherGround() ?? []).join("")}`.trim(),
 };
 
+const emptyModel = "The model has nobody here, or too few people for a number.";
+
 interface ResultOptions {
   readonly densities: Densities;
   readonly sizes: CellSizes;
   /** One for each area. */
   readonly requests: readonly DensityRequest[];
+  /** Whether all that is covered is modelled. */
+  readonly isModelled: boolean;
   /** Smaller counts are not published. */
   readonly threshold: number;
   /** How good the typical hours of this precision were in regions that the areas touch, as `qualityIn` has it. */
@@ -45,15 +49,16 @@ interface ResultOptions {
   readonly onCell: (index: number) => void;
   /** The address of what is on view. */
   readonly link: () => string;
-  /** Called when the user wants the map as a picture. */
-  readonly onPicture: () => void;
+  /** Called when the user wants the map as a picture; undefined where there is none. */
+  readonly onPicture: (() => void) | undefined;
 }
 
 /** Creates the panel's section about an answer. */
 export function resultPanel(options: ResultOptions): Result {
-  const { densities, sizes, threshold, quality, onCell } = options;
-  const note = notes[densities.status] ?? "";
+  const { densities, sizes, isModelled, threshold, quality, onCell } = options;
   const hasCells = densities.geohashes.length > 0;
+  const isEmpty = hasCells && densities.hours.every(({ counts }) => counts.DENSITY_ESTIMATION === 0);
+  const note = notes[densities.status] ?? (isModelled && isEmpty ? emptyModel : "");
   const figures = hourFigures(densities, threshold);
   const isAllObserved = densities.hours.every(({ basis }) => basis === "OBSERVED");
   const forecast = isAllObserved ? undefined : qualityText(quality);
@@ -139,7 +144,7 @@ function actions({ requests, nameFile, link, onPicture }: ResultOptions): HTMLEl
       showSnippets(requests.map((body) => ({ method: "POST", url: apiUrl(retrievalPath), body }))),
     ),
     buttonTo("Copy link", copyLink),
-    buttonTo("PNG", onPicture),
+    onPicture && buttonTo("PNG", onPicture),
   );
   return [buttons, copied, asking.element, unloaded];
 }

@@ -18,6 +18,12 @@ export const subscriberLogin = isLocal
 /** Whether the demo's city is what is covered. */
 export const isDemoCity = document.querySelector<HTMLMetaElement>('meta[name="demo-city"]')?.content === "on";
 
+/** The latitude and the longitude of what is covered by a model, where it is not the demo's city; none elsewhere. */
+export const startAt = (document.querySelector<HTMLMetaElement>('meta[name="start-at"]')?.content ?? "")
+  .split(",")
+  .filter((degrees) => degrees !== "")
+  .map(Number);
+
 /**
  * How one covers other ground, as a command and the rest of a sentence; undefined elsewhere.
  * @param option that covers it, as `aroundOption` has it

@@ -21,9 +21,19 @@ const shareMilliseconds = 150;
 /** What tabs tell each other: the question for a login, a login, or the token of one that has ended. */
 type TabMessage = { readonly asks: true } | { readonly login: Login } | { readonly ended: string };
 
-const tabs = new BroadcastChannel(name);
+const tabs = openChannel();
 let login: Login | undefined;
 const listeners = new Set<(login: Login | undefined) => void>();
+
+/** Undefined where the user forbids all that pages keep: the session is then the tab's alone, and ends with the page. */
+function openChannel(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(name);
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
+}
 
 /** The current login; undefined while nobody is logged in. */
 export function currentLogin(): Login | undefined {
@@ -38,7 +48,7 @@ export function onLoginChange(listener: (login: Login | undefined) => void): voi
 
 /** Takes up the login of this tab before its reload, or that of another tab; there may be none. */
 export async function restoreSession(): Promise<void> {
-  tabs.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => answerTab(data));
+  tabs?.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => answerTab(data));
   const kept = keptLogin();
   if (kept !== undefined) {
     setLogin(kept);
@@ -51,7 +61,7 @@ export async function restoreSession(): Promise<void> {
 }
 
 function tell(message: TabMessage): void {
-  tabs.postMessage(message);
+  tabs?.postMessage(message);
 }
 
 function answerTab(message: TabMessage): void {

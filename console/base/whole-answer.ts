@@ -37,12 +37,22 @@ export async function fetchWhole(
   options: RequestInit = {},
   host = "The service",
 ): Promise<Answer> {
-  const deadline = AbortSignal.timeout(patienceMilliseconds);
-  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  const signal = firstOf(options.signal, AbortSignal.timeout(patienceMilliseconds));
   const response = await fetch(url, { ...options, signal }).catch(
     failedAs("UNREACHABLE", `${host} cannot be reached.`),
   );
   return answerOf(response, await response.text().catch(failedAs(...brokenOff)));
+}
+
+/** A signal that is aborted with the first of some: Safari 16 has no `AbortSignal.any`. */
+function firstOf(...signals: readonly (AbortSignal | null | undefined)[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    const abort = () => controller.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { signal: controller.signal });
+  }
+  return controller.signal;
 }
 
 const brokenOff = ["BROKEN_OFF", "The answer broke off before its end."] as const;

@@ -1,4 +1,5 @@
 /** The regions that are covered, by the names of their cities. */
+import { folded, isNameOf, plain } from "../../shared/place-names.ts";
 import type { Box } from "./area.ts";
 import type { Coverage } from "./capabilities.ts";
 import { boxOfRing, isWithin, squareKilometresOf } from "./outlines.ts";
@@ -10,6 +11,10 @@ export interface City {
   readonly people: number;
   readonly longitude: number;
   readonly latitude: number;
+  /** In other languages, and former ones. */
+  readonly otherNames?: readonly string[];
+  /** Two letters of the country, of the United States with the state: `US-TX`; undefined for small places. */
+  readonly region?: string;
 }
 
 /** A polygon of what is covered. */
@@ -38,7 +43,7 @@ export interface FoundCity extends City {
 
 /**
  * The cities whose names begin with a text, or have a word that does: first those with that very name, then those that
- * are covered, then the largest. A country after a comma is ignored.
+ * are covered, then the largest. After a comma is a country or a state.
  */
 export function citiesNamed(
   text: string,
@@ -46,12 +51,21 @@ export function citiesNamed(
   isCovered: (city: City) => boolean,
   most = 6,
 ): FoundCity[] {
-  const wanted = plain(/\d/.test(text) ? text : text.replace(/,.*/s, ""));
+  const wanted = plain(text);
   if (wanted === "") return [];
+  const hasRegion = !/\d/.test(text) && text.includes(",");
   const found = cities
-    .map((city) => ({ ...city, plainName: plain(city.name) }))
-    .filter(({ plainName }) => ` ${plainName}`.includes(` ${wanted}`))
-    .map((city) => ({ ...city, isNamed: city.plainName === wanted, isCovered: isCovered(city) }))
+    .map((city) => {
+      const names = [city.name, ...(city.otherNames ?? [])];
+      // Of a small place nothing but the name is known.
+      const asked = hasRegion && city.region === undefined ? text.replace(/,.*/s, "") : text;
+      const isNamed = isNameOf(asked, names, city.region ?? "");
+      const begins = (name: string) =>
+        ` ${plain(name)}`.includes(` ${wanted}`) || folded(name).startsWith(folded(text));
+      return { ...city, isNamed, isFound: isNamed || (!hasRegion && names.some(begins)) };
+    })
+    .filter(({ isFound }) => isFound)
+    .map((city) => ({ ...city, isCovered: isCovered(city) }))
     .sort(
       (one, other) =>
         Number(other.isNamed) - Number(one.isNamed) ||
@@ -67,28 +81,6 @@ export function citiesNamed(
 function isSameCity(one: City, other: City): boolean {
   const distance = Math.hypot(one.longitude - other.longitude, one.latitude - other.latitude);
   return one.name === other.name && distance < 0.2;
-}
-
-/** Letters whose accents Unicode does not take apart. */
-const undecomposed: Readonly<Record<string, string>> = {
-  ø: "o",
-  œ: "oe",
-  æ: "ae",
-  ð: "d",
-  ł: "l",
-  đ: "d",
-  ß: "ss",
-};
-
-/** A name without accents and capitals, with spaces alone between its words. */
-export function plain(text: string): string {
-  return text
-    .normalize("NFD")
-    .replace(/\p{M}/gu, "")
-    .toLowerCase()
-    .replace(/[øœæðłđß]/g, (letter) => undecomposed[letter] ?? letter)
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
 }
 
 type Polygon = Coverage["coordinates"][number];

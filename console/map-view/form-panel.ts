@@ -114,8 +114,10 @@ export class FormPanel {
   #areaDrawing(onDraw: () => void): AreaDrawing {
     const start: AreaDrawing["start"] = (initial, done) => {
       this.cancelDrawing();
+      const { library } = this.#map;
+      if (library === undefined) return;
       onDraw();
-      this.#drawing = new Drawing(this.#map, this.capabilities.area, initial, (area) => {
+      this.#drawing = new Drawing(this.#map, library, this.capabilities.area, initial, (area) => {
         this.#drawing = undefined;
         if (area === undefined) this.form.fill({});
         else done(area);

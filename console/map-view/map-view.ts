@@ -1,4 +1,5 @@
 /** The map view: the form in the panel, its retrieval, and the showing of its answer. */
+import { startAt } from "../base/demo.ts";
 import { element } from "../base/dom.ts";
 import { currentLogin, onLoginChange } from "../base/session.ts";
 import { onThemeChange } from "../base/theme.ts";
@@ -6,8 +7,11 @@ import { afterHours, hoursFromNow, serviceTime, useDataZone } from "../base/time
 import type { Area, Point } from "../data/area.ts";
 import type { Capabilities } from "../data/capabilities.ts";
 import { areCovered } from "../data/covered.ts";
+import { boxRing } from "../data/outlines.ts";
 import type { Query } from "../data/query.ts";
+import { absentMap, hasWebGl } from "../map/absent-map.ts";
 import { createMap, type DensityMap } from "../map/density-map.ts";
+import { detailAround } from "../map/detail.ts";
 import { readAddress, type ViewState } from "../request/address.ts";
 import { dayNamed } from "../request/day-and-hour.ts";
 import { onGivenTexts } from "../request/given-files.ts";
@@ -26,16 +30,28 @@ const groundWaitMilliseconds = 1_500;
 /** Shows the map and, while somebody is logged in, the panel. */
 export async function showMapView(mapStyle: string): Promise<void> {
   let view: MapView | undefined;
-  const map = await createMap(element("map"), mapStyle, (index) => view?.select(index));
+  const map = hasWebGl()
+    ? await createMap(element("map"), mapStyle, (index) => view?.select(index))
+    : absentMap(element("map"));
   const shown = new MapView(map);
   view = shown;
   onThemeChange(() => shown.showing.showLegend());
   onAddressChange(() => void shown.openAddress());
   onGivenTexts((texts) => shown.take(texts));
+  void shown.showStart();
   onLoginChange((login) => {
     if (login === undefined) shown.clear();
     else void shown.open();
   });
+}
+
+/** Goes to the headline after a login, unless somebody has gone elsewhere meanwhile. */
+function focusHeadline(): void {
+  const headline = document.querySelector<HTMLElement>("#timeline .headline");
+  if (headline === null || !element("login").hasChildNodes()) return;
+  if (document.activeElement !== null && document.activeElement !== document.body) return;
+  headline.tabIndex = -1;
+  headline.focus({ preventScroll: true });
 }
 
 class MapView {
@@ -52,6 +68,18 @@ class MapView {
       onCell: (index) => this.select(index),
       onZone: () => this.#panel?.form.fill({}),
     });
+  }
+
+  /** Shows the ground of the place that is covered, where this machine covers one by a model. */
+  async showStart(): Promise<void> {
+    const [latitude, longitude] = startAt;
+    if (latitude === undefined || longitude === undefined) return;
+    const [west, south, east, north] = [longitude - 0.06, latitude - 0.04, longitude + 0.06, latitude + 0.04];
+    const ring = boxRing({ west, south, east, north });
+    this.#map.moveToBox({ west, south, east, north });
+    const detail = await detailAround({ bbox: [west, south, east, north], coordinates: [[ring]] });
+    // With the panel comes that of all that is covered.
+    if (this.#panel === undefined) this.#map.showDetail(detail);
   }
 
   /** Shows the panel, and the answer to its first request. */
@@ -138,7 +166,8 @@ class MapView {
     });
     this.#panel = panel;
     const wait = new Promise((resolve) => setTimeout(resolve, groundWaitMilliseconds));
-    await Promise.race([this.openAddress(), wait]);
+    const opened = this.openAddress().then(focusHeadline);
+    await Promise.race([opened, wait]);
     void panel.showGround().then((cities) => {
       this.showing.cities = cities.filter(({ people }) => people > 0);
     });

@@ -177,22 +177,26 @@ export class Showing {
   /** The panel's section about an answer. Its files have the names that the page knows when they are saved. */
   #resultOf(densities: Densities, sizes: CellSizes, query: Query, capabilities: Capabilities) {
     const { map, onCell } = this.#options;
+    const { library } = map;
     const place = () => query.name ?? placesName(query.areas, this.cities);
     return resultPanel({
       densities,
       sizes,
       requests: requestsOf(query),
+      isModelled: isModelled(capabilities.provenance),
       threshold: capabilities.suppressionThreshold,
       quality: qualityIn(query, capabilities.forecastQuality),
       nameFile: (ending) => fileName(place(), query, ending),
       onCell,
       link: () => urlOf(this.#stateOf(query)),
-      onPicture: () => {
-        const { from, precision } = query;
-        const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
-        const sources = sourceSentences(capabilities.provenance, groundCredits()).join(" ");
-        savePicture(map.library, { name, place: place(), sources });
-      },
+      onPicture:
+        library &&
+        (() => {
+          const { from, precision } = query;
+          const name = fileName(place(), { from: this.hour ?? from, precision }, ".png");
+          const sources = sourceSentences(capabilities.provenance, groundCredits()).join(" ");
+          savePicture(library, { name, place: place(), sources });
+        }),
     });
   }
 }

@@ -6,7 +6,7 @@ import type { Box } from "../data/area.ts";
 import { boundsOf } from "../data/cells.ts";
 import type { Densities } from "../data/densities.ts";
 import type { Position } from "../data/outlines.ts";
-import type { Scale } from "../data/scale.ts";
+import { fixedScale, type Scale } from "../data/scale.ts";
 import { edgesOf } from "./cell-edges.ts";
 import { colourByState, stateOf } from "./cell-state.ts";
 import { Fade } from "./fade.ts";
@@ -51,6 +51,12 @@ export class CellSource {
     this.#replace(densities === undefined ? empty : rectangles(densities));
     this.#map.setLayerZoomRange("edges", edgesZoom(this.#precision), 24);
     this.#showEdges(edgesOf(this.#geohashes));
+  }
+
+  /** Shows the cells again, not yet coloured, after the map has lost what was changed. */
+  restore(): void {
+    this.#map.removeLayer("columns");
+    this.show(this.#densities, this.#scale ?? fixedScale);
   }
 
   /** Colours the cells for an hour. */

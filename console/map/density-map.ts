@@ -16,11 +16,13 @@ import { type Ground, groundInstead, loadGround } from "./ground.ts";
 import { type LineKind, lineLayers, repaint } from "./layers.ts";
 import { dots, hatching, strokes } from "./patterns.ts";
 import { followPrinting } from "./printed-map.ts";
+import { whileDrawn } from "./while-drawn.ts";
 
 /** The map of the page. */
 export interface DensityMap {
-  readonly library: MapLibreMap;
-  readonly cells: CellSource;
+  /** Undefined in a browser that cannot draw one. */
+  readonly library: MapLibreMap | undefined;
+  readonly cells: Pick<CellSource, "show" | "showHour" | "hideEdges" | "select" | "drawn">;
   /** Draws the base map, if it is not drawn yet. */
   drawBase(): void;
   /** Shows the edges of what is covered. */
@@ -37,6 +39,8 @@ export interface DensityMap {
   moveToCoverage(): void;
   /** Calls the listener with the cell under the pointer and where that is in the window; with no cell after it left. */
   onHover(listener: HoverListener | undefined): void;
+  /** Calls the listener when cells have to be coloured anew, as their colours were lost. */
+  onRestored(listener: (() => void) | undefined): void;
   /** Where a cell is, in pixels of the map. */
   onScreen(geohash: string): Rectangle;
 }
@@ -54,7 +58,8 @@ export async function createMap(
   onCell: (index: number | undefined) => void,
 ): Promise<DensityMap> {
   maplibregl.setWorkerUrl(assetUrl("mapWorker"));
-  const { map, ground } = await mapOnGround(container, await loadGround(mapStyle));
+  const { map: library, ground } = await mapOnGround(container, await loadGround(mapStyle));
+  const map = whileDrawn(library, () => restore());
   element("base-map-credits").hidden = !ground.isBase;
   // Where the browser's tools, and tests, find what is drawn.
   Object.assign(container, { map });
@@ -81,16 +86,18 @@ export async function createMap(
     moveTo(map, rings, hasMoved, most);
     hasMoved = true;
   };
-  let isBaseDrawn = !ground.isBase;
-  const drawBase = () => {
-    if (isBaseDrawn) return;
-    isBaseDrawn = true;
-    for (const { id } of ground.layersFor(themeColours())) map.setLayoutProperty(id, "visibility", "visible");
+  const base = baseMap(map, ground);
+  let onRestored: (() => void) | undefined;
+  const restore = () => {
+    base.restore();
+    cells.restore();
+    repaintAll(map, ground, cells);
+    onRestored?.();
   };
   return {
     library: map,
     cells,
-    drawBase,
+    drawBase: base.draw,
     showCoverage: ({ bbox: [west = 0, south = 0, east = 0, north = 0], coordinates }) => {
       coverage = { west, south, east, north };
       const positions = coordinates
@@ -99,7 +106,7 @@ export async function createMap(
       outside = worldWithout(positions);
       showLines("coverage", positions.flatMap(withoutCuts));
     },
-    showDetail: (detail) => map.getSource<GeoJSONSource>("detail")?.setData(detail),
+    showDetail: base.showDetail,
     moveToBox: (box, most) => move([boxRing(box)], most),
     showAreas: (areas, outlines) => {
       showLines("area", areas.map(areaRing));
@@ -113,7 +120,32 @@ export async function createMap(
     onHover: (listener) => {
       onHover = listener;
     },
+    onRestored: (listener) => {
+      onRestored = listener;
+    },
     onScreen: (geohash) => onScreen(map, boundsOf(geohash)),
+  };
+}
+
+/** What is drawn of the base map, and drawn again after it was lost. */
+function baseMap(map: MapLibreMap, { isBase, layersFor }: Ground) {
+  let [isDrawn, detail] = [!isBase, empty];
+  const restore = () => {
+    map.getSource<GeoJSONSource>("detail")?.setData(detail);
+    if (!isBase || !isDrawn) return;
+    for (const { id } of layersFor(themeColours())) map.setLayoutProperty(id, "visibility", "visible");
+  };
+  return {
+    restore,
+    draw: () => {
+      if (isDrawn) return;
+      isDrawn = true;
+      restore();
+    },
+    showDetail: (shown: FeatureCollection) => {
+      detail = shown;
+      map.getSource<GeoJSONSource>("detail")?.setData(detail);
+    },
   };
 }
 

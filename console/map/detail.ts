@@ -33,7 +33,7 @@ export async function landRings(): Promise<Position[][]> {
   );
 }
 
-type Named = Feature<Point, { readonly name: string; readonly people?: number }>;
+type Named = Feature<Point, Pick<PlaceProperties, "name" | "people" | "region" | "otherNames">>;
 
 function isCity({ properties }: Feature<Geometry>): boolean {
   const kinds: readonly (PlaceProperties["kind"] | "town")[] = [
@@ -49,8 +49,13 @@ function isCity({ properties }: Feature<Geometry>): boolean {
 
 function cityOf(feature: Feature<Geometry>): City {
   const { properties, geometry } = feature as Named;
+  const { name, people = 0, region, otherNames } = properties;
   const [longitude = 0, latitude = 0] = geometry.coordinates;
-  return { name: properties.name, people: properties.people ?? 0, longitude, latitude };
+  return {
+    ...{ name, people, longitude, latitude },
+    ...(region !== undefined && { region }),
+    ...(otherNames !== undefined && { otherNames: otherNames.split(",") }),
+  };
 }
 
 /** An asset as JSON; undefined where it cannot be loaded, as after a deployment: the map is drawn without it. */

@@ -3,7 +3,7 @@
  * MapLibre moves with the map, so it has a name for screen readers and the focus. Terra Draw (1.35), which was tried,
  * draws corners into the canvas, where no keyboard can reach one.
  */
-import type { MapMouseEvent } from "maplibre-gl";
+import type { Map as MapLibreMap, MapMouseEvent } from "maplibre-gl";
 import { announce, element } from "../base/dom.ts";
 import { type Area, type AreaLimits, areaOf, areaProblem, type Point } from "../data/area.ts";
 import { areaRing } from "../data/outlines.ts";
@@ -18,6 +18,7 @@ import { Handles, pointOf } from "./handles.ts";
  */
 export class Drawing {
   readonly #map: DensityMap;
+  readonly #library: MapLibreMap;
   readonly #limits: AreaLimits;
   readonly #done: (area: Area | undefined) => void;
   readonly #bar: ReturnType<typeof drawingBar>;
@@ -34,11 +35,13 @@ export class Drawing {
    */
   constructor(
     map: DensityMap,
+    library: MapLibreMap,
     limits: AreaLimits,
     initial: Area | undefined,
     done: (area: Area | undefined) => void,
   ) {
     this.#map = map;
+    this.#library = library;
     this.#limits = limits;
     this.#done = done;
     this.#isClosed = initial !== undefined;
@@ -49,7 +52,7 @@ export class Drawing {
       remove: () => this.#remove(this.#selected ?? this.#points.length - 1),
       cancel: this.#cancel,
     });
-    this.#handles = new Handles(map.library, {
+    this.#handles = new Handles(library, {
       move: (corner, to) => this.#replace(corner, 1, to),
       remove: (corner) => this.#remove(corner),
       select: (corner) => this.#select(corner),
@@ -62,7 +65,7 @@ export class Drawing {
   }
 
   #start(): void {
-    const { library } = this.#map;
+    const library = this.#library;
     library.on("click", this.#onClick);
     library.on("mousemove", this.#onMove);
     library.getCanvasContainer().addEventListener("dblclick", this.#onDoubleClick);
@@ -79,7 +82,7 @@ export class Drawing {
 
   /** Cancels drawing, without calling `done`. */
   stop(): void {
-    const { library } = this.#map;
+    const library = this.#library;
     library.off("click", this.#onClick);
     library.off("mousemove", this.#onMove);
     library.getCanvasContainer().removeEventListener("dblclick", this.#onDoubleClick);
@@ -135,10 +138,10 @@ export class Drawing {
     announce(`Corner ${corner + 1} removed.`);
     if (hadSelection && this.#points.length > 0)
       this.#handles.focus(Math.min(corner, this.#points.length - 1));
-    else this.#map.library.getCanvas().focus();
+    else this.#library.getCanvas().focus();
   }
 
-  readonly #addMiddle = () => this.#add(pointOf(this.#map.library.getCenter()));
+  readonly #addMiddle = () => this.#add(pointOf(this.#library.getCenter()));
 
   readonly #finish = () => {
     const area = areaOf(this.#points);
@@ -158,7 +161,7 @@ export class Drawing {
 
   readonly #onClick = ({ lngLat, originalEvent }: MapMouseEvent) => {
     // Clicks on handles are not for the map.
-    if (originalEvent.target === this.#map.library.getCanvas()) this.#add(pointOf(lngLat));
+    if (originalEvent.target === this.#library.getCanvas()) this.#add(pointOf(lngLat));
   };
 
   readonly #onMove = ({ lngLat }: MapMouseEvent) => {
@@ -172,8 +175,8 @@ export class Drawing {
   };
 
   readonly #onKey = (event: KeyboardEvent) => {
-    const isOnMap = event.target instanceof Node && this.#map.library.getContainer().contains(event.target);
-    const isOnCanvas = event.target === this.#map.library.getCanvas();
+    const isOnMap = event.target instanceof Node && this.#library.getContainer().contains(event.target);
+    const isOnCanvas = event.target === this.#library.getCanvas();
     const actions: Readonly<Record<string, (() => void) | false>> = {
       Escape: this.#cancel,
       Enter: isOnMap && !isMiddle(event.target) && this.#finish,

@@ -12,6 +12,9 @@ export interface PlaceProperties {
     | "park"
     | "open";
   readonly name: string;
+  /** Of a city in the world's overview, as `City` has them; its other names with commas between them. */
+  readonly region?: string;
+  readonly otherNames?: string;
   /** Inhabitants of a city. */
   readonly people?: number;
   /** Area of a country, in square degrees at the equator. */

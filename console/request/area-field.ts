@@ -84,7 +84,7 @@ export class AreaField {
       ...examples.map(({ name }) => html("option", { value: name }, name)),
     );
     this.#change = buttonTo("Move corners", () => this.#draw(this.#areas[0]), {
-      class: "chip",
+      class: "chip draws",
       hidden: true,
     });
     this.#search = searchField({
@@ -99,7 +99,7 @@ export class AreaField {
     const actions = html(
       "div",
       { class: "row area-actions" },
-      chip("Draw", () => this.#draw(undefined)),
+      buttonTo("Draw", () => this.#draw(undefined), { class: "chip draws" }),
       fileButton((texts) => this.take(texts)),
       chip("Show what is covered", () => this.#showCovered()),
     );

@@ -1,6 +1,7 @@
 import { type Area, areaOf, type Box, isSameArea } from "../data/area.ts";
 import type { Coverage } from "../data/capabilities.ts";
 import { boxOfRing, crossingsAt, isWithin, positionOf } from "../data/outlines.ts";
+import { squareAround } from "./coordinates.ts";
 
 /** An example area. */
 export interface Example {
@@ -60,8 +61,9 @@ export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
   const polygons = coverage?.coordinates ?? [];
   const [largest] = polygons.toSorted((one, other) => sizeOf(other) - sizeOf(one));
   if (largest === undefined) return [];
-  const middle = middleOf(largest);
   const box = boxOfRing(largest[0] ?? []);
+  const square = isSmall(box) ? squareInMiddle(box, largest) : undefined;
+  const middle = square ?? middleOf(largest);
   const all = polygons.length === 1 ? rectangle(box, 0.999) : undefined;
   const own = [
     ...(middle === undefined ? [] : [{ name: "Middle of what is covered", area: middle }]),
@@ -75,8 +77,10 @@ export function examplesIn(coverage: Coverage | undefined): readonly Example[] {
         ),
       )
       .map(exampleOf),
-    // The middle of a city may have one density, where all of it has many.
-    ...(all !== undefined && isSmall(box) && isInside(all, largest) ? own.toReversed() : own),
+    // Less than the square has few cells.
+    ...(all !== undefined && square === undefined && isSmall(box) && isInside(all, largest)
+      ? own.toReversed()
+      : own),
   ].filter(({ area }) => areaWidth(area) < 180);
 }
 
@@ -121,7 +125,16 @@ function isInside({ boundary }: Area, polygon: Polygon): boolean {
 
 /** Whether a box is not larger than a city. */
 function isSmall({ west, south, east, north }: Box): boolean {
-  return Math.max(east - west, north - south) <= 0.2;
+  const narrowing = Math.cos((((south + north) / 2) * Math.PI) / 180);
+  return Math.max((east - west) * narrowing, north - south) <= 0.2;
+}
+
+/** 4 × 4 km in the middle of a box, of which an answer may have cells of 150 m; undefined if they are not covered. */
+function squareInMiddle({ west, south, east, north }: Box, polygon: Polygon): Area | undefined {
+  const middle = { longitude: (west + east) / 2, latitude: (south + north) / 2 };
+  if (Math.abs(middle.latitude) > 89) return undefined;
+  const area = areaOf(squareAround(middle, 2));
+  return isInside(area, polygon) ? area : undefined;
 }
 
 /** A rectangle with the middle of a box, and a share of its width and height. */

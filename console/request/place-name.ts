@@ -1,8 +1,9 @@
 /** What the ground of a request is called, in headings and in names of files. */
 import { polygonOf } from "../../functions/population-density/cover/polygon.ts";
+import { plain } from "../../shared/place-names.ts";
 import type { Area } from "../data/area.ts";
 import { boxOfRing, cornersOf, within180 } from "../data/outlines.ts";
-import { type City, nameFor, plain } from "../data/regions.ts";
+import { type City, nameFor } from "../data/regions.ts";
 import { districtOf } from "./examples.ts";
 
 /**

@@ -3,6 +3,7 @@ import { isOnLambda, isSamLocal, pagesFolder, setting } from "../../shared/envir
 import type { IncomingRequest } from "../../shared/http/event.ts";
 import { serveWebsite, type WebFile } from "../../shared/http/serve-website.ts";
 import { DEMO_CITY } from "../../shared/variables/demo-city.ts";
+import { EXAMPLES_AT } from "../../shared/variables/examples-at.ts";
 import { MAP_STYLE } from "../../shared/variables/map-style.ts";
 import { securityHeaders } from "./security.ts";
 import { consoleWebsite } from "./website.ts";
@@ -54,7 +55,8 @@ function pageAt({ address }: IncomingRequest): string {
   return page
     .replace("{base}", () => escaped(base))
     .replace("{mapStyle}", () => escaped(setting(MAP_STYLE)))
-    .replace("{demoCity}", setting(DEMO_CITY) ? "on" : "");
+    .replace("{demoCity}", setting(DEMO_CITY) ? "on" : "")
+    .replace("{startAt}", setting(EXAMPLES_AT).join());
 }
 
 /** What agents and people with a shell need to call the service: `docs/llms.txt`, with the address that was asked. */

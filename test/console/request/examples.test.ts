@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { areaProblem } from "../../../console/data/area.ts";
 import { examplesIn } from "../../../console/request/examples.ts";
-import { coverOf } from "../../../functions/population-density/cover/cover.ts";
+import { countCells, coverOf } from "../../../functions/population-density/cover/cover.ts";
 import { polygonOf } from "../../../functions/population-density/cover/polygon.ts";
 import { coverageOfBoxes } from "../../support/coverage.ts";
 import { limits } from "./points.ts";
@@ -22,13 +22,19 @@ test("examplesIn offers a district of Lyon, the middle and the whole where densi
     "Centre of Lyon",
     "Presqu'île",
     "Part-Dieu station",
-    "All that is covered",
     "Middle of what is covered",
+    "All that is covered",
   ]);
 });
 
-test("examplesIn begins with all of a city that is covered, and with the middle of a larger region", () => {
-  expect(namesIn(paris)).toEqual(["All that is covered", "Middle of what is covered"]);
+test("examplesIn begins with 4 × 4 km of a city, with all of a smaller area, and with the middle of a larger region", () => {
+  expect(namesIn(paris)).toEqual(["Middle of what is covered", "All that is covered"]);
+  const [first] = examplesIn(coverageOfBoxes({ west: -51.83, south: 64.138, east: -51.62, north: 64.228 }));
+  const polygon = polygonOf(first?.area.boundary ?? []);
+  expect(polygon && countCells(polygon, 7)).toBeGreaterThan(1_600);
+  expect(polygon && countCells(polygon, 7)).toBeLessThan(2_200);
+  const island = { ...paris, east: 2.27, north: 48.83 };
+  expect(namesIn(island)).toEqual(["All that is covered", "Middle of what is covered"]);
   expect(namesIn({ ...paris, east: 3 })).toEqual(["Middle of what is covered", "All that is covered"]);
 });
 

