@@ -57,6 +57,9 @@ export async function bundleInTurn(files: readonly string[], options: BuildOptio
     setup: ({ onResolve }) => onResolve({ filter: /^the current file$/ }, () => ({ path: current })),
   };
   const building = await context({
+    minifyIdentifiers: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
     ...options,
     entryPoints: { index: "the current file" },
     plugins: [currentFile, ...(options.plugins ?? [])],
@@ -71,7 +74,6 @@ export async function bundleInTurn(files: readonly string[], options: BuildOptio
     // The SDK's packages come in both forms; only the ESM one lets esbuild leave out what is not used.
     mainFields: ["module", "main"],
     splitting: true,
-    minify: true,
     // Made in any case: the names of the files depend on them.
     sourcemap: "external",
     sourcesContent: false,

@@ -320,7 +320,7 @@ describe("a receiver with a webhook secret", () => {
       ),
       { numRuns: 300 },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
     expect(handedOver).toHaveLength(seen[204]);
   });
 

@@ -59,8 +59,8 @@ const runs = [..."a0 \t\n.,;-\"'\\/<[{", '\\"', "<Item/", "1,"].flatMap((unit) =
   ),
 );
 
-/** In microseconds: less processor time is mostly that of the compiler. */
-const floor = 100_000;
+/** In microseconds: less processor time is mostly the compiler's, or that of a machine with much else to do. */
+const floor = 500_000;
 
 test.each(Object.entries(parsers))(
   "%s, of a run of 128,000 characters, takes at most three times the processor time of 64,000",

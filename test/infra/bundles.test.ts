@@ -99,8 +99,9 @@ function readBy({ text, sources }: Bundle): readonly string[] {
   const taken = [...text.matchAll(/\{([^{}]*)\}=process\.env\b/g)].flatMap(([, list = ""]) =>
     [...list.matchAll(/([A-Z][A-Z_]+):/g)].map(([, name = ""]) => name),
   );
+  const code = text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""');
   const used = [...text.matchAll(/(\w+)=(?:\w+\()?\{name:"([a-z-]+)",partitionKey:/g)]
-    .filter(([, table]) => [...text.matchAll(new RegExp(`\\b${table}\\b`, "g"))].length > 1)
+    .filter(([, table]) => [...code.matchAll(new RegExp(`\\b${table}\\b`, "g"))].length > 1)
     .map(([, , name]) => tableVariable({ name: name as TableName }));
   const queues = sources.includes("shared/sqs/messages.ts") ? ["QUEUE_DENSITY_JOBS"] : [];
   const upper = configured.map((name) => name.toUpperCase().replaceAll("-", "_"));
@@ -162,7 +163,6 @@ const unread: Readonly<Record<string, readonly BundledId[]>> = {
   // They read the newest item of the data set, and other functions of these stores' files do the rest.
   CACHE_SECONDS: ["population-density/sweep"],
   TABLE_DENSITY_CALLERS: ["population-density/read-operation"],
-  TABLE_DENSITY_PERMITS: ["population-density/retrieve", "population-density/redeliver-operation"],
 };
 
 test("the record of a function has every variable, table and queue that its bundle reads", () => {
