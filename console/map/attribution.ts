@@ -72,8 +72,8 @@ function closest({ parentElement }: Node, selector: string): Element | null {
   return parentElement && Element.prototype.closest.call(parentElement, selector);
 }
 
-/** An address that leads to the web, as it is there; undefined for any other, such as `javascript:`. */
+/** An address that leads to the web; undefined for any other, such as `javascript:`. Safari 16 has no `URL.canParse`. */
 function webAddress(href: string): string | undefined {
-  const address = URL.canParse(href) ? new URL(href) : undefined;
-  return address !== undefined && /^https?:$/.test(address.protocol) ? address.href : undefined;
+  if (!/^https?:\/\/\S+$/i.test(href)) return undefined;
+  return Object.assign(document.createElement("a"), { href }).href;
 }
