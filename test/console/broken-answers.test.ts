@@ -6,17 +6,14 @@ import { type CuttingProxy, openCuttingProxy } from "../support/cutting-proxy.ts
 import {
   type ConsolePage,
   cellsDrawn,
-  chromium,
   hourInAddress,
-  isWanted,
+  isTested,
   logIn,
   openConsole,
   openForm,
   patience,
   useConsole,
 } from "./console-page.ts";
-
-const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
 
 const brokenOff = "The answer broke off before its end.";
 const notTheService = "Something other than the service answered, such as the login page of a network.";

@@ -12,7 +12,9 @@ import { isInCi, isWhole, sampleOf } from "../support/sample.ts";
 /** Chromium on this machine, in which the console is tested. */
 export const chromium = findChromium();
 const takesScreenshots = process.env.TEST_MODE === "screenshots";
-/** Whether this run has tests in a browser. */
+/** Whether this run tests the page in a browser. */
+export const isTested = chromium !== undefined && isInCi;
+/** Whether this run opens the page in a browser, for tests or for the pictures of documents. */
 export const isWanted = isInCi || takesScreenshots;
 if (isWanted && chromium === undefined) {
   console.warn(

@@ -4,16 +4,13 @@ import type { AddressInfo } from "node:net";
 import type { FeatureCollection, Geometry } from "geojson";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium, startChromium } from "../../tools/chromium.ts";
+import { startChromium } from "../../tools/chromium.ts";
 import certificate from "../support/certificate.json" with { type: "json" };
 import { mapArchive } from "../support/map-archive.ts";
 import { type OwnService, startOwnService } from "../support/own-service.ts";
-import { isInCi } from "../support/sample.ts";
-import { cellsDrawn, logIn, openConsole, patience } from "./console-page.ts";
+import { cellsDrawn, chromium, isTested, logIn, openConsole, patience } from "./console-page.ts";
 
-const chromium = findChromium();
-
-describe.skipIf(chromium === undefined || !isInCi)("the operator's map", () => {
+describe.skipIf(!isTested)("the operator's map", () => {
   let browser: Browser;
   let service: OwnService;
   let host: MapHost;

@@ -6,10 +6,9 @@ import { number, query, time } from "../support/duckdb.ts";
 import {
   type ConsolePage,
   cellsDrawn,
-  chromium,
   expectNoProblems,
   hourInAddress,
-  isWanted,
+  isTested,
   logIn,
   openConsole,
   openForm,
@@ -17,8 +16,6 @@ import {
   search,
   useConsole,
 } from "./console-page.ts";
-
-const isTested = chromium !== undefined && isWanted && process.env.TEST_MODE !== "screenshots";
 
 describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () => {
   const used = useConsole();
@@ -248,7 +245,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     expectNoProblems(map);
   });
 
-  test("a page printed from the dark theme is one light page with place, hour, sources, map, legend and numbers, and nothing to press", async () => {
+  test("printing from the dark theme makes one light page that has place, hour, sources, map, legend and numbers, but no buttons", async () => {
     const { page } = map;
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
 

@@ -26,7 +26,7 @@ test("ncs --local finds a service by its port, with its tables, queues and setti
   expect(runningService(3017, folder)).toEqual({ pid: process.pid, url: service.url, environment });
 });
 
-test("ncs --local finds the only service whatever its port, and of several says which ports they have", () => {
+test("ncs --local without a port finds the one service that runs, and with two of them is refused with both ports", () => {
   const folder = join(parent.path, "any-port");
   expect(() => runningService(undefined, folder)).toThrow(
     "no service runs on this machine: run npm start; if",

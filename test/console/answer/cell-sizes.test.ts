@@ -55,7 +55,7 @@ test("the cells of an area have the same ground in it at every precision", () =>
   for (const precision of [2, 3, 4, 5, 6]) expect(insideAt(precision) / finest).toBeCloseTo(1, 4);
 });
 
-test("areas have the ground of their cells together, what they have in common once", () => {
+test("groundOf returns the km² that cells have in two areas, and counts where these overlap once", () => {
   const part = areaIn({ west: 4.82, south: 45.74, east: 4.84, north: 45.77 });
   const cells = [...new Set([slanted, part].flatMap((area) => cellsOf(area, 7)))];
 

@@ -46,7 +46,7 @@ test.each([
   [0.1, "About 163 people · 10,000 per km²", "0.0163 of 0.018 km² have a number; whole cells: 163"],
   [0.2, "About 163 people", "0.0163 of 0.0196 km² have a number, too little for a mean; whole cells: 163"],
 ])(
-  "a mean is of the ground that has a number, and not shown where a share of %s more has none",
+  "people per km² are of the ground with a number, and left out below 90 % of the area: %s of it more has none",
   (more, text, ground) => {
     const shown = headline(more, [10_000, undefined]);
 
@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-test("an area without a number has no people in its headline, and one where nobody is has none", () => {
+test("an area whose cells are all suppressed is headed “No number”, and one of empty cells “About 0 people”", () => {
   expect(headline(1, [undefined, undefined])).toMatchObject({
     people: "No number",
     mean: undefined,

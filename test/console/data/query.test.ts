@@ -9,7 +9,7 @@ const boundary = [
 ];
 const areas = [{ areaType: "POLYGON", boundary }] as const;
 
-test("the API answers the current hour, and the one before it, with an hour", () => {
+test("at 12:10, the API answers the request of “Now” with the hour of 12:00, and one for 11:00 with that hour", () => {
   const now = new Date("2026-11-27T12:10Z");
 
   const asked = ["2026-11-27T12:00Z", "2026-11-27T11:00Z"].map((from) => {

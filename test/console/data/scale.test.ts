@@ -59,7 +59,7 @@ const ranges = fc.oneof(
   ),
 );
 
-test("scaleOf makes no class without a density, and at least five of five different densities", () => {
+test("every class of a legend has a density, and five different densities or more get at least five classes", () => {
   fc.assert(
     fc.property(ranges, (list) => {
       const scale = scaleOf(list);
@@ -72,7 +72,7 @@ test("scaleOf makes no class without a density, and at least five of five differ
   );
 });
 
-test("scaleOf divides a range of a few per cent in even steps, and two densities have similar colours", () => {
+test("densities a few per cent apart get classes of equal width, and two of them get colours next to each other", () => {
   const list = Array.from({ length: 100 }, (_, index) => 5_000 + 3 * index);
 
   expect(scaleOf(list).breaks).toEqual([5_050, 5_100, 5_150, 5_200, 5_250]);

@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test("the hours of today that are still to come are of today, and its others of a week later", () => {
+test("on a Friday at 13:10 in Paris, Friday 15:00 is today, and Friday 13:00 is next week", () => {
   const now = new Date("2026-11-27T12:10Z");
   const friday = (clock: string) => dayNamed("Friday", clock, { isPast: false, now });
 
@@ -69,12 +69,12 @@ describe("in a zone whose hours begin at a quarter to", () => {
   beforeEach(() => useDataZone("Asia/Kathmandu"));
   const start = new Date("2026-11-28T03:00Z");
 
-  test("the hours of the day are named so, and found by that", () => {
+  test("the field of hours offers 08:45, and finds the hour that begins then", () => {
     expect(clocksOf(start)[8]).toBe("08:45");
     expect(hourAt([{ start }], "Saturday", "08:45")).toBe(0);
   });
 
-  test("a day begins at the first hour in UTC after midnight", () => {
+  test("a day that is asked for begins at 00:45, the first whole UTC hour after its midnight", () => {
     const now = new Date("2026-11-26T12:00Z");
 
     expect(dayNamed("Saturday", "08:45", { isPast: false, now })).toEqual({

@@ -239,7 +239,7 @@ describe("a faulty DynamoDB", () => {
     },
   );
 
-  test("what serves no caller is asked each time, as a worker that records must", async () => {
+  test("calls that serve no caller, such as a worker's records, go on while DynamoDB does not answer", async () => {
     const { server, database } = await facing((request) => void request.socket.destroy());
     for (let turn = 0; turn < 4; turn++)
       await expect(database.getItem(items, { address: "a" }, signal)).rejects.toThrow("DynamoDB: ");

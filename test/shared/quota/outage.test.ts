@@ -290,7 +290,7 @@ test("requests get 503 at once after two that DynamoDB did not answer, then one 
   expect(await statuses(3)).toEqual(Array(3).fill("200"));
 });
 
-test("a table that is silent is paused although another answers each request, which stays in use, as counts do", async () => {
+test("requests stop calling a silent table, while they go on using one that answers and counting", async () => {
   const [calls, tables] = [{}, { phones: found, records: reset }];
   const { statuses, requests } = await environmentWith([counted], { read: readBoth, tables, calls });
 

@@ -2,7 +2,7 @@ import type { Box } from "../../../functions/population-density/cover/box.ts";
 import type { Tile } from "../../../functions/population-density/cover/cover.ts";
 import { cellOf, gridOf, suffixesOf, tileSide } from "../../../functions/population-density/cover/geohash.ts";
 import { hourMilliseconds } from "../../../shared/calendar.ts";
-import { Land } from "./land.ts";
+import { kilometresPerDegree, Land } from "./land.ts";
 import type { Layer, Model } from "./modelled-days.ts";
 
 /**
@@ -52,8 +52,6 @@ const reach = 4;
 
 /** The scale of a city grows with the cube root of its people: 0.33 km for 1,000, 3.3 km for a million. */
 const scaleKm = 0.033;
-
-const kilometresPerDegree = 111.2;
 
 /** Parts of a city, which counts them itself, and places that are no more. */
 const notCounted = new Set(["PPLX", "PPLQ", "PPLW", "PPLH", "PPLCH"]);

@@ -30,7 +30,8 @@ const bandsPerDegree = 8;
 /** Of larger cells, points no farther from each other are looked at, but at most 8 × 8. */
 const [sampleDegrees, mostSamples] = [0.0014, 8];
 
-const kilometresPerDegree = 111.2;
+/** Of latitude. */
+export const kilometresPerDegree = 111.2;
 
 /** Land between two latitudes, none of it south of 60° S. */
 export class Land {
