@@ -1,4 +1,4 @@
-import { afterHours } from "../base/time.ts";
+import { afterHours, serviceTime } from "../base/time.ts";
 import type { Area } from "./area.ts";
 
 /** What the form asks for: one request of the API for each area. */
@@ -29,7 +29,7 @@ export interface DensityRequest {
  */
 export function requestsOf(
   { areas, from, hours, precision }: Query,
-  now = new Date(),
+  now = serviceTime(),
 ): readonly DensityRequest[] {
   const end = afterHours(from, hours);
   const isNow = hours === 1 && from <= now && now < end;

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { hoursFromNow, useServiceClock } from "../../../console/base/time.ts";
 import { requestsOf } from "../../../console/data/query.ts";
 import { parseDensityRequest } from "../../../functions/population-density/query/parse.ts";
 
@@ -19,4 +20,13 @@ test("at 12:10, the API answers the request of “Now” with the hour of 12:00,
   });
 
   expect(asked).toEqual([[12], [11]]);
+});
+
+test("“Now” asks for the hour that the service's clock has, where this machine's is three hours behind", () => {
+  onTestFinished(() => useServiceClock(new Date().toUTCString()));
+  useServiceClock(new Date(Date.now() + 3 * 3_600_000).toUTCString());
+
+  const [request] = requestsOf({ areas, from: hoursFromNow(0), hours: 1, precision: 7 });
+
+  expect(request?.endTime).toBe(request?.startTime);
 });
