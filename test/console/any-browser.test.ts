@@ -1,4 +1,5 @@
 /** The page in browsers as people have them, for `npm run test:all`. */
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type ConsolePage,
@@ -32,9 +33,6 @@ describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience },
 
     test("the numbers go on while the WebGL context is lost, and all cells of the hour are there when it is back", async () => {
       const { page } = map;
-      const hour = () => page.getAttribute("#map", "data-hour");
-      const people = () => page.textContent("#timeline .people");
-      const before = { hour: await hour(), people: await people() };
       await page.evaluate(`(() => {
         const gl = document.querySelector("#map canvas").getContext("webgl2");
         globalThis.lost = gl.getExtension("WEBGL_lose_context");
@@ -42,11 +40,8 @@ describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience },
       })()`);
       await page.waitForFunction("document.getElementById('map').map.style === null");
 
-      await page.focus("#timeline input");
-      for (const key of ["ArrowRight", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
-
-      expect(Number(await hour())).toBe(Number(before.hour) + 3);
-      expect(await people()).not.toBe(before.people);
+      expect((await numbersOfADay(page)).size).toBeGreaterThan(5);
+      expect(await page.getAttribute("#map", "data-hour")).toBe("23");
       await page.evaluate("lost.restoreContext()");
       expect((await cellsDrawn(page)).published).toBeGreaterThan(100);
       // The browser says that it has lost the context.
@@ -94,10 +89,7 @@ describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience },
 
     await page.getByText("This browser cannot draw the map").waitFor();
     await page.waitForSelector("#published-cells");
-    const people = await page.textContent("#timeline .people");
-    await page.focus("#timeline input");
-    await page.keyboard.press("ArrowRight");
-    expect(await page.textContent("#timeline .people")).not.toBe(people);
+    expect((await numbersOfADay(page)).size).toBeGreaterThan(5);
     await page.click("text=Densest cells");
     await page.locator("button.link").first().click();
     expect(await page.textContent("#cell .figure")).toMatch(/people per km²/);
@@ -110,3 +102,14 @@ describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience },
     await page.context().close();
   });
 });
+
+/** The different numbers of people that the headline gives for 24 hours; hours alike, as at night, give the same. */
+async function numbersOfADay(page: Page): Promise<ReadonlySet<string | null>> {
+  const numbers = new Set<string | null>();
+  await page.focus("#timeline input");
+  for (const key of ["Home", ...Array.from({ length: 23 }, () => "ArrowRight")]) {
+    await page.keyboard.press(key);
+    numbers.add(await page.textContent("#timeline .people"));
+  }
+  return numbers;
+}
