@@ -9,10 +9,12 @@ import { tableOutput } from "../../infra/output-names.ts";
 import { stackNames } from "../../infra/stack-names.ts";
 import { pseudonymOf } from "../../shared/access-records/pseudonym.ts";
 import { logId } from "../../shared/aws/log.ts";
+import { withPatientCalls } from "../../shared/aws/patient-calls.ts";
 import type { DeviceRecord } from "../../shared/devices/record.ts";
 import { hashed } from "../../shared/hash.ts";
 import { tableVariable } from "../../shared/table.ts";
 import { openQueueServer } from "../../tools/local/servers/queue-server.ts";
+import { erase } from "../../tools/subject/erase.ts";
 import {
   askForToken,
   claimsFor,
@@ -459,6 +461,8 @@ test("ncs subject erase that was interrupted at any deletion is completed by rep
   let left = 0;
   let interrupted = 0;
   let named = phoneNumber;
+  // Leads this process to the stack's tables.
+  expect(await run("subject", "export", named)).toMatchObject({ code: 0 });
   gate.inject(async ({ operation, parameters }) => {
     const sent = JSON.stringify(parameters);
     // What refuses webhook secrets is written as long as deletions succeed.
@@ -472,13 +476,15 @@ test("ncs subject erase that was interrupted at any deletion is completed by rep
   });
   for (;;) {
     left = 1;
-    const { code, stdout, stderr } = await run("subject", "erase", named);
-    if (code === 0) {
-      expect(stdout).toContain("1 of access-records\n");
+    // No request is under way that would have to end first.
+    const erasing = withPatientCalls(() => erase(named, false, async () => {}));
+    const outcome = await erasing.catch(({ message }: Error) => message);
+    if (typeof outcome !== "string") {
+      expect(outcome).toContainEqual(["access-records", 1]);
       break;
     }
-    expect(stderr).toContain("AccessDenied");
-    if (stderr.endsWith(`; repeat it with the subscription, ${robin.subscription}\n`))
+    expect(outcome).toContain("AccessDenied");
+    if (outcome.endsWith(`; repeat it with the subscription, ${robin.subscription}`))
       named = robin.subscription;
     interrupted++;
   }

@@ -15,17 +15,22 @@ import { patience, type StoredData } from "./stored-items.ts";
 /** How many items are deleted at a time. */
 const itemsAtOnce = 25;
 
-/** After this time every request has ended that found the device before it was deleted. */
-const settlingMilliseconds = deadlineMilliseconds + 1_000;
+/** Waits until every request has ended that found the device before it was deleted. */
+const untilRequestsEnd = () => wait(deadlineMilliseconds + 1_000);
 
 type Counts = readonly (readonly [table: string, count: number])[];
 
 /**
  * Deletes what is stored about a person, and leaves what has become another person's since it was read.
  * @param keepsAccessRecords whether to leave the records of who read what.
+ * @param settle waits before the records of requests that were under way are deleted.
  * @returns how many items were deleted of each table.
  */
-export async function erase(named: string, keepsAccessRecords: boolean): Promise<Counts> {
+export async function erase(
+  named: string,
+  keepsAccessRecords: boolean,
+  settle: () => Promise<void> = untilRequestsEnd,
+): Promise<Counts> {
   return await withLeases(importedTables, async (renew) => {
     const { subject, data } = await storedAbout(named);
     const counts: (readonly [string, number])[] = [];
@@ -34,6 +39,7 @@ export async function erase(named: string, keepsAccessRecords: boolean): Promise
       counts.push([one.table.name, await eraseIn(one, subject, renew)]);
     }
     if (keepsAccessRecords) return counts;
+    await settle();
     return [...counts, ...(await eraseLateRecords(subject, renew))];
   });
 }
@@ -66,7 +72,6 @@ async function eraseIn(
  * @throws {Error} that says how to repeat it: a number leads to nobody any more.
  */
 async function eraseLateRecords(subject: Subject, renew: Renew): Promise<Counts> {
-  await wait(settlingMilliseconds);
   try {
     const late = await recordedAccesses(subject);
     if (late.length === 0) return [];
