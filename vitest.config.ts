@@ -6,10 +6,10 @@ import { busyMachine } from "./test/support/busy-machine.ts";
 import { LongestFirst } from "./test/support/sequencer.ts";
 import { forgetAwsAccount } from "./tools/local/servers/aws-variables.ts";
 
-// For this process, which starts the service, and the threads of tests, which begin with its environment.
+// For this process, which starts the service, and the workers of tests, which begin with its environment.
 forgetAwsAccount(process.env);
 
-// What Node.js compiles is kept for the threads of tests and for the programs that tests start.
+// What Node.js compiles is kept for the workers of tests and for the programs that tests start.
 process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, "node_modules/.cache/node-compile-cache");
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
@@ -31,7 +31,7 @@ export default defineConfig(({ mode }) => ({
     // A run ends with short files, so that no worker is the last for long.
     sequence: { sequencer: LongestFirst },
     // Threads that help to collect garbage cost 5 % of the processor time more than they save. With more room for new
-    // objects, fewer of them are copied: a twelfth of a thread's time.
+    // objects, fewer of them are copied: a twelfth of a worker's time.
     execArgv: ["--single-threaded-gc", "--min-semi-space-size=16", "--max-semi-space-size=32"],
     // What a file is compiled to is kept by its content: later runs compile it no more.
     experimental: { fsModuleCache: true },

@@ -26,17 +26,17 @@ export interface Corner {
 /** The precision of the tiles that tests store. */
 export const precision = 7;
 
-/** The files of a thread count on, though each has modules of its own. */
-const thread = globalThis as typeof globalThis & { tilesGiven?: number };
-thread.tilesGiven ??= Math.floor(1_024 * Math.random());
+/** The files of a worker count on, though each has modules of its own. */
+const worker = globalThis as typeof globalThis & { tilesGiven?: number };
+worker.tilesGiven ??= Math.floor(1_024 * Math.random());
 
 /**
- * The geohash of a tile at precision 7 that no other test and no demo data uses: from 45° S on, where each thread has a
- * row of its own: Vitest numbers files, and `same-environment.ts` keeps for a thread the number of its first.
+ * The geohash of a tile at precision 7 that no other test and no demo data uses: from 45° S on, where each worker has a
+ * row of its own: Vitest numbers files, and `same-environment.ts` keeps for a worker the number of its first.
  */
 export function freshTile(): string {
-  thread.tilesGiven = ((thread.tilesGiven ?? 0) + 1) % 1_024;
-  return geohashAt(1_024 + 2 * Number(process.env.VITEST_WORKER_ID), 8 * thread.tilesGiven + 4, 5);
+  worker.tilesGiven = ((worker.tilesGiven ?? 0) + 1) % 1_024;
+  return geohashAt(1_024 + 2 * Number(process.env.VITEST_WORKER_ID), 8 * worker.tilesGiven + 4, 5);
 }
 
 /**

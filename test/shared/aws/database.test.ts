@@ -199,6 +199,7 @@ describe("a faulty DynamoDB", () => {
   });
   afterEach(() => {
     output.stop();
+    vi.restoreAllMocks();
     vi.unstubAllEnvs();
   });
 
@@ -231,6 +232,8 @@ describe("a faulty DynamoDB", () => {
     "a read throws Unavailable after at most three requests when DynamoDB %s",
     async (_, answer) => {
       const { server, database } = await facing(answer);
+      // AWS's SDK waits for a random time between attempts: none.
+      vi.spyOn(Math, "random").mockReturnValue(0);
 
       const reading = database.getItem(items, { address: "a" }, signal);
 
