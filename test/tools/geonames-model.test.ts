@@ -69,6 +69,7 @@ test.each([
   let [onLand, inSea] = [0, 0];
   for (const { geohash, hours } of await modelled(box, precision)) {
     for (const [index, people] of (hours[12]?.people ?? []).entries()) {
+      if (people === 0) continue;
       const { row, column } = cellOf(geohash + suffixesOf(precision)[index]);
       const isLand = land.has([(column + 0.5) * cellWidth - 180, (row + 0.5) * cellHeight - 90]);
       if (isLand) onLand += people;
