@@ -10,6 +10,7 @@ import { polygonAround } from "../import/density/box.ts";
 import { type DensityModel, modelledPrecision } from "../import/density/density-folder.ts";
 import { largestIn, type Place, readPlaces } from "../import/density/gazetteer.ts";
 import { geoNamesModel } from "../import/density/geonames-model.ts";
+import { kilometresPerDegree } from "../import/density/land.ts";
 import { boundsOf, coverOfAll } from "../import/density/modelled-days.ts";
 import { readJsonAs } from "../import/json-file.ts";
 import { fromInvocationFolder } from "../invocation-folder.ts";
@@ -167,8 +168,6 @@ function titleOf({ name, country, region }: Place): string {
 function described(place: Place): string {
   return `${titleOf(place)} (${place.people.toLocaleString("en")} people)`;
 }
-
-const kilometresPerDegree = 111.195;
 
 /** 10 × 10 km around a place. */
 export function boxAt({ latitude, longitude }: Point): Box {
