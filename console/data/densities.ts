@@ -3,7 +3,7 @@ import type { FeatureCollection, Polygon } from "geojson";
 import { type Basis, combinedBasis } from "./basis.ts";
 import type { TypicalWeek } from "./capabilities.ts";
 import { cellArea } from "./cells.ts";
-import { typicalDayOf } from "./typical-day.ts";
+import { typicalDays } from "./typical-day.ts";
 
 /** The kinds of values of a cell in an hour. */
 type DataType = "NO_DATA" | "LOW_DENSITY" | "DENSITY_ESTIMATION";
@@ -73,6 +73,7 @@ export function parseDensities(answers: readonly DensityAnswer[], week: TypicalW
   const cells = [...new Map(features.map(({ properties }) => [properties.geohash, properties])).values()];
   const geohashes = cells.map(({ geohash }) => geohash);
   const areas = geohashes.map(cellArea);
+  const typicalDay = typicalDays(week);
   // An area of which nothing is covered has no hours.
   const { intervals = [] } = bodies.find((body) => body.intervals.length > 0) ?? {};
   return {
@@ -83,7 +84,7 @@ export function parseDensities(answers: readonly DensityAnswer[], week: TypicalW
       start: new Date(startTime),
       end: new Date(endTime),
       basis: combinedBasis(answers.map(({ bases }) => bases[hour])),
-      typicalDay: typicalDayOf(new Date(startTime), week),
+      typicalDay: typicalDay(new Date(startTime)),
       ...summarize(cells, areas, hour),
     })),
   };
