@@ -8,27 +8,30 @@ const reloadedFor = "network-capabilities reloaded-for";
 
 /**
  * Loads a part. After a deployment the files of an open page are gone: then the page loads itself again, once. Any other
- * failure is said in the part's place, with a button that tries again.
+ * failure is said in the part's place, with a button that tries again. Where that fails while the service can be reached,
+ * the page loads itself: a browser may never ask again for a part that did not come whole, or for one that it imports.
  * @returns whether the part was loaded.
  */
-export async function loadPart(place: HTMLElement, load: () => Promise<void>): Promise<boolean> {
+export async function loadPart(
+  place: HTMLElement,
+  load: () => Promise<void>,
+  isAgain = false,
+): Promise<boolean> {
   try {
     await load();
     return true;
   } catch (error) {
-    // A part of which only the beginning came is no program; the browser would not ask for it again.
-    const isCutShort = error instanceof SyntaxError;
-    if (!(error instanceof TypeError || isCutShort)) throw error;
+    // A part of which only the beginning came is no program.
+    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
     const current = await currentScript();
-    if (current !== undefined && current !== ownScript() && markReload(current)) {
+    if (current !== undefined && (isAgain || (current !== ownScript() && markReload(current)))) {
       location.reload();
       return false;
     }
     return await new Promise((resolve) => {
       const tryAgain = () => {
-        if (isCutShort) return location.reload();
         place.replaceChildren();
-        loadPart(place, load).then(resolve);
+        loadPart(place, load, true).then(resolve);
       };
       place.replaceChildren(
         html(

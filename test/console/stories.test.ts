@@ -395,6 +395,18 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.context().close();
   });
 
+  test("a part that the browser does not ask for again appears once it is tried again, as the page loads itself", async () => {
+    const { page } = await openConsole(used.browser, used.service.url);
+    // Some browsers keep that a part failed: trying again fails, too.
+    await page.route("**/assets/reference-*.js", (route) => route.abort(), { times: 2 });
+
+    await page.getByRole("link", { name: "Read the reference" }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
+
+    await page.getByRole("searchbox", { name: "Search the reference" }).waitFor();
+    await page.context().close();
+  });
+
   test("an open page whose files are gone after a deployment loads itself again, once", async () => {
     const { page } = await openConsole(used.browser, used.service.url);
     const isPage = (url: URL) => url.pathname === "/";
