@@ -95,6 +95,11 @@ export class AnswerView {
     return this.#name === "All answers" ? fixedScale : this.#ownScale;
   }
 
+  /** The cell whose card is shown. */
+  get selected(): number | undefined {
+    return this.#selected;
+  }
+
   /** Shows the card of a cell; hides it for undefined. */
   select(index: number | undefined): void {
     this.#selected = index;
@@ -120,6 +125,7 @@ export class AnswerView {
     this.#showHistogram();
   }
 
+  /** Removes all but the cells, which stay where the next answer has the same. */
   remove(): void {
     const { map } = this.#options;
     this.#timeline.remove();
@@ -134,7 +140,6 @@ export class AnswerView {
     removeEventListener("beforeprint", this.#onPrint);
     element("paper-heading").replaceChildren();
     this.select(undefined);
-    map.cells.show(undefined, this.#scale);
     element("legend").replaceChildren();
   }
 

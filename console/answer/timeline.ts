@@ -130,7 +130,7 @@ export class Timeline {
       this.#playback.button,
       html(
         "div",
-        { class: "headline" },
+        { class: "headline", tabindex: -1 },
         html("p", { class: "total-people" }, this.#people, " ", this.#mean, this.#ground),
         html("p", {}, this.#label, this.#zone),
         html("p", {}, this.#basis),
@@ -179,7 +179,6 @@ export class Timeline {
     field.addEventListener("change", () => {
       chooseUtc(field.value === "utc");
       this.#options.onZone();
-      element("timeline").querySelector<HTMLElement>('[aria-label="Time zone"]')?.focus();
     });
     return field;
   }

@@ -18,7 +18,7 @@ import { onGivenTexts } from "../request/given-files.ts";
 import type { QueryProblem } from "../request/validation.ts";
 import { onAddressChange, pushAddress, replaceAddress } from "./address-bar.ts";
 import { FormPanel } from "./form-panel.ts";
-import { hasFewRequests, isAskedByItself, Retrieval } from "./retrieval.ts";
+import { firstAsked, hasFewRequests, isAskedByItself, Retrieval } from "./retrieval.ts";
 import { Showing } from "./showing.ts";
 
 /** That of an area which cannot be asked for yet: its cells are not larger than it is. */
@@ -50,7 +50,6 @@ function focusHeadline(): void {
   const headline = document.querySelector<HTMLElement>("#timeline .headline");
   if (headline === null || !element("login").hasChildNodes()) return;
   if (document.activeElement !== null && document.activeElement !== document.body) return;
-  headline.tabIndex = -1;
   headline.focus({ preventScroll: true });
 }
 
@@ -208,15 +207,21 @@ class MapView {
     if (isOutdated) this.showing.select(undefined);
   }
 
-  /** Shows the answer to a query. What is on the map stays there until then. */
+  /**
+   * Shows the answer to a query. What is on the map stays there until then; where nothing is, the hour that is shown
+   * first comes before the others.
+   */
   async #retrieve(query: Query, { write, folds }: Arrival): Promise<void> {
     const panel = this.#panel;
     if (panel === undefined) return;
     this.#showOutdated(query);
-    const { capabilities, fold } = panel;
-    const densities = await this.#retrieval.densities(query, capabilities.typicalWeek);
+    const { capabilities, fold, result } = panel;
+    const asked = this.showing.hasCells ? query : firstAsked(query, this.showing.hour);
+    const densities = await this.#retrieval.densities(asked, capabilities.typicalWeek);
     if (densities === undefined || this.#panel !== panel) return;
-    this.showing.show(densities, query, capabilities, panel.result);
+    const isWhole = asked.hours === query.hours;
+    this.showing.show(densities, query, capabilities, result, isWhole);
+    if (!isWhole) void this.#retrieveAll(query, panel);
     this.#showOutdated(query);
     fold.describe(query);
     if (this.showing.hasCells && folds) {
@@ -227,6 +232,14 @@ class MapView {
     this.showing.write(write);
     await this.#map.cells.drawn();
     void panel.showZone(query, () => this.showing.isOf(query));
+  }
+
+  /** Shows all hours of a query instead of its first. Where they do not come, the page says so, and the first stays. */
+  async #retrieveAll(query: Query, { capabilities, result }: FormPanel): Promise<void> {
+    const text = "Asking for the other hours…";
+    const densities = await this.#retrieval.densities(query, capabilities.typicalWeek, text);
+    if (densities !== undefined && this.showing.isOf(query))
+      this.showing.show(densities, query, capabilities, result);
   }
 
   /** Shows an hour of the answer on view, or asks for the day that has it. */

@@ -1,10 +1,12 @@
 /** Asks the API for what the form asks for: after a click, or by itself after a pause. */
 import { Asking } from "../base/asking.ts";
 import { callApi } from "../base/session.ts";
+import { afterHours } from "../base/time.ts";
 import { parseBases } from "../data/basis.ts";
 import type { Capabilities, TypicalWeek } from "../data/capabilities.ts";
 import { type Densities, type DensityAnswer, type DensityBody, parseDensities } from "../data/densities.ts";
 import { type DensityRequest, type Query, requestsOf, retrievalPath } from "../data/query.ts";
+import { firstShown } from "../request/day-and-hour.ts";
 import { largestCount } from "../request/validation.ts";
 
 /**
@@ -26,6 +28,16 @@ export function isAskedByItself(query: Query): boolean {
   return hasFewRequests(query) && largestCount(query, precision) * areas.length * hours <= askedForByItself;
 }
 
+/**
+ * What is asked for before all hours of a query: the one that is shown first, which is a small part of them. Several areas
+ * are asked for at once, as they would be twice as many requests.
+ */
+export function firstAsked(query: Query, wanted: Date | undefined): Query {
+  const starts = Array.from({ length: query.hours }, (_, hour) => ({ start: afterHours(query.from, hour) }));
+  const { start } = starts[firstShown(starts, wanted)] ?? {};
+  return start === undefined || query.areas.length > 1 ? query : { ...query, from: start, hours: 1 };
+}
+
 /** Asks for one thing at a time, and says that it does. */
 export class Retrieval {
   readonly #asking = new Asking();
@@ -43,7 +55,7 @@ export class Retrieval {
    * Sends the requests of a query, ending those in progress.
    * @returns undefined if it was cancelled or refused, and the page says so.
    */
-  async densities(query: Query, week: TypicalWeek): Promise<Densities | undefined> {
+  async densities(query: Query, week: TypicalWeek, text?: string): Promise<Densities | undefined> {
     this.stopWaiting();
     const requests = requestsOf(query);
     return await this.#asking.ask({
@@ -51,6 +63,7 @@ export class Retrieval {
         retrieveDensities(requests, week, signal, (index) => {
           if (requests.length > 1) say(`Asking for area ${index + 1} of ${requests.length}…`);
         }),
+      ...(text !== undefined && { text }),
       isCancellable: true,
     });
   }

@@ -15,7 +15,7 @@ import type { Densities } from "../data/densities.ts";
 import { boxOfCells } from "../data/outlines.ts";
 import { type Query, requestsOf } from "../data/query.ts";
 import type { City } from "../data/regions.ts";
-import type { ScaleName } from "../data/scale.ts";
+import { fixedScale, type ScaleName } from "../data/scale.ts";
 import { sourceSentences } from "../data/sources.ts";
 import type { DensityMap } from "../map/density-map.ts";
 import { savePicture } from "../map/picture.ts";
@@ -72,16 +72,40 @@ export class Showing {
     return this.#asked !== undefined && !this.isOf(query);
   }
 
-  /** Shows an answer instead of the one before, and sums it up in the panel. */
-  show(answer: Densities, query: Query, capabilities: Capabilities, panel: HTMLElement): void {
+  /**
+   * Shows an answer instead of the one before, and sums it up in the panel. Of the same query, the cell that was chosen
+   * and the focus stay.
+   * @param isWhole whether all hours of the query are there
+   */
+  show(
+    answer: Densities,
+    query: Query,
+    capabilities: Capabilities,
+    panel: HTMLElement,
+    isWhole = true,
+  ): void {
+    const selected = this.isOf(query) ? this.#answer?.selected : undefined;
+    keepFocus(() => this.#replace(answer, query, capabilities, panel, isWhole));
+    if (selected !== undefined) this.select(selected);
+  }
+
+  #replace(
+    answer: Densities,
+    query: Query,
+    capabilities: Capabilities,
+    panel: HTMLElement,
+    isWhole: boolean,
+  ): void {
     const densities = withUnusual(answer, capabilities.quality);
-    this.remove();
+    this.#answer?.remove();
+    this.#answer = undefined;
     this.#asked = query;
     const { geohashes, hours } = densities;
     const sizes = sizesOf(densities, query.areas);
     const result = this.#resultOf(densities, sizes, query, capabilities);
     panel.replaceChildren(result.element);
     if (geohashes.length === 0) {
+      this.#options.map.cells.show(undefined, fixedScale);
       this.hour = undefined;
       announce(result.note);
       return;
@@ -108,7 +132,8 @@ export class Showing {
         this.scale = scale;
         this.write(replaceAddress);
       },
-      isTilted: this.isTilted,
+      // The second of two answers would lay it flat again.
+      isTilted: isWhole && this.isTilted,
       onTilt: (isTilted) => {
         this.isTilted = isTilted;
         this.write(replaceAddress);
@@ -125,12 +150,13 @@ export class Showing {
       },
     });
     const size = `${counted(geohashes.length, "cell")}, ${counted(hours.length, "hour")} on the map.`;
-    announce(`${size} ${result.note}`.trim());
+    if (isWhole) announce(`${size} ${result.note}`.trim());
   }
 
   remove(): void {
     this.#answer?.remove();
     this.#answer = undefined;
+    this.#options.map.cells.show(undefined, fixedScale);
     this.#asked = undefined;
   }
 
@@ -199,6 +225,17 @@ export class Showing {
         }),
     });
   }
+}
+
+/** Replaces parts of the page. Focus in one of them goes to what is in its place afterwards. */
+function keepFocus(replace: () => void): void {
+  const part = document.activeElement?.closest("#timeline, #legend, #cell, .result");
+  const places = () => [
+    ...(part?.querySelectorAll<HTMLElement>("button, input, select, summary, [tabindex]") ?? []),
+  ];
+  const place = places().findIndex((one) => one.matches(":focus"));
+  replace();
+  places()[place]?.focus({ preventScroll: true });
 }
 
 /** Whose the ground is, as the page says. */

@@ -41,9 +41,18 @@ export class CellSource {
     this.#replace(empty);
   }
 
-  /** Shows the cells of an answer, not yet coloured for an hour; removes them for undefined. */
+  /**
+   * Shows the cells of an answer, not yet coloured for an hour; removes them for undefined. Cells that are on view stay
+   * there, with their colours.
+   */
   show(densities: Densities | undefined, scale: Scale): void {
+    const before = this.#geohashes;
     this.#densities = densities;
+    if (before.length === 0 || before.join() !== this.#geohashes.join()) this.#draw(scale);
+  }
+
+  #draw(scale: Scale): void {
+    const densities = this.#densities;
     this.#indexes = new Map(densities?.geohashes.map((geohash, index) => [geohash, index]));
     this.#scale = scale;
     this.#mark(undefined);
@@ -56,7 +65,7 @@ export class CellSource {
   /** Shows the cells again, not yet coloured, after the map has lost what was changed. */
   restore(): void {
     this.#map.removeLayer("columns");
-    this.show(this.#densities, this.#scale ?? fixedScale);
+    this.#draw(this.#scale ?? fixedScale);
   }
 
   /** Colours the cells for an hour. */

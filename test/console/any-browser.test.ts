@@ -88,7 +88,7 @@ describe.skipIf(!isTested)("the page in any browser", { timeout: 2 * patience },
     await logIn(page);
 
     await page.getByText("This browser cannot draw the map").waitFor();
-    await page.waitForSelector("#published-cells");
+    await page.locator(".bar-hour").nth(23).waitFor();
     expect((await numbersOfADay(page)).size).toBeGreaterThan(5);
     await page.click("text=Densest cells");
     await page.locator("button.link").first().click();

@@ -30,6 +30,35 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
   }, 2 * patience);
   afterAll(async () => await proxy?.close());
 
+  test("the hour on view is there before the others; these are refused, come once they are tried again, and move nothing", async () => {
+    const opened = await openConsole(used.browser, `${used.service.url}/#from=${hourInAddress(2)}`);
+    const { page } = opened;
+    await page.route("**/retrieve", (route, request) => {
+      const { startTime, endTime } = request.postDataJSON();
+      return Date.parse(endTime) - Date.parse(startTime) > 3_600_000 ? route.abort() : route.continue();
+    });
+    await logIn(page);
+    const notice = page.locator(".notice");
+    await notice.getByText("The service cannot be reached.").waitFor();
+    const onView = async () => [
+      page.url(),
+      await cellsDrawn(page),
+      await page.textContent("#timeline .people"),
+      await page.evaluate("document.activeElement.className"),
+      await page.evaluate("document.getElementById('map').map.getBounds().toString()"),
+    ];
+    const bars = page.locator(".bar-hour");
+
+    expect(await bars.count()).toBe(1);
+    const before = await onView();
+    expect(before).toContain("headline");
+    await page.unroute("**/retrieve");
+    await notice.getByRole("button", { name: "Try again" }).evaluate((button) => button.click());
+    await bars.nth(23).waitFor();
+    expect(await onView()).toEqual(before);
+    await page.context().close();
+  });
+
   test("an answer of the map that is cut leaves the former one there, says so, and comes once it is tried again", async () => {
     const { page } = map;
     const before = await page.textContent("#timeline .people");

@@ -175,17 +175,21 @@ const paste = `(text) => {
   document.getElementById("where").dispatchEvent(event);
 }`;
 
-/** Submits the form, and waits until the answer is drawn. */
+/** Submits the form, and waits until the answer is drawn: where nothing was on view, the second of two. */
 export async function showDensities(page: Page): Promise<AnswerBody> {
-  const isAnswered = (request: Request) => request.url().endsWith("/populationdensitydata/retrieve");
   // A request that the page made by itself, and that the submission ends, has a response and never finishes.
-  const answered = page.waitForEvent("requestfinished", isAnswered);
-  const [request] = await Promise.all([answered, submit(page)]);
+  let answered: Request | undefined;
+  const keep = (request: Request) => {
+    if (request.url().endsWith("/populationdensitydata/retrieve")) answered = request;
+  };
+  page.on("requestfinished", keep);
+  await submit(page);
+  await vi.waitFor(() => expect(answered).toBeDefined(), { timeout: patience });
   // The answer to the submission itself folds the form: not later, while a test fills it in again.
   await page.waitForSelector(".request-fold:not([open])");
-  const body = (await (await request.response())?.json()) as AnswerBody;
   await cellsDrawn(page);
-  return body;
+  page.off("requestfinished", keep);
+  return (await (await answered?.response())?.json()) as AnswerBody;
 }
 
 /** An answer that the page asks for by itself may fold the form before it is submitted: it is opened again. */
@@ -204,7 +208,7 @@ interface CellCounts {
   readonly noData: number;
 }
 
-/** Waits until the map has drawn as many cells of each kind as the panel names. */
+/** Waits until all hours that were asked for are there, and as many cells of each kind drawn as the panel names. */
 export async function cellsDrawn(page: Page): Promise<CellCounts> {
   await page.waitForSelector("#published-cells");
   const read = async () => await page.evaluate<{ drawn: unknown; named: CellCounts }>(readCounts);
@@ -219,7 +223,8 @@ export async function cellsDrawn(page: Page): Promise<CellCounts> {
 /** Runs in the page: what the map has drawn once it has drawn everything, and what the panel names. */
 const readCounts = `(() => {
   const { map } = document.getElementById("map");
-  const isDrawn = map.loaded() && !map.isMoving();
+  const isAsking = document.querySelector(".notice .progress") !== null;
+  const isDrawn = !isAsking && map.loaded() && !map.isMoving();
   const states = new Map(
     map.queryRenderedFeatures({ layers: ["cells"] }).map(({ id, state }) => [id, state.state]),
   );

@@ -421,6 +421,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
     const { page } = opened;
     await logIn(page);
     await page.waitForURL(/&hour=/);
+    await cellsDrawn(page);
     await page.focus("#timeline input");
     await page.keyboard.press("Home");
     const before = page.url();
