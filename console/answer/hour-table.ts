@@ -24,9 +24,11 @@ export function hourTable(options: HourTableOptions, rowsOf: (hour: Hour) => HTM
   const rows = html("tbody");
   const head = columns.map((text, index) => html("th", { scope: "col", class: index > 0 && "number" }, text));
   const table = html("table", {}, html("thead", {}, html("tr", {}, ...head)), rows);
-  let latest: Hour | undefined;
+  let [latest, shown]: readonly (Hour | undefined)[] = [];
   const show = () => {
-    if (element.open && latest !== undefined) rows.replaceChildren(...rowsOf(latest));
+    if (!element.open || latest === undefined || latest === shown) return;
+    shown = latest;
+    rows.replaceChildren(...rowsOf(latest));
   };
   const notes = note !== undefined && html("p", { class: "note" }, note);
   const element = panel(title, { ...style, onOpen: show }, notes, table);

@@ -73,8 +73,8 @@ export class Showing {
   }
 
   /**
-   * Shows an answer instead of the one before, and sums it up in the panel. Of the same query, the cell that was chosen
-   * and the focus stay.
+   * Shows an answer instead of the one before, and sums it up in the panel. Of the same query, the cell that was chosen,
+   * the focus and what was unfolded stay.
    * @param isWhole whether all hours of the query are there
    */
   show(
@@ -97,6 +97,8 @@ export class Showing {
     isWhole: boolean,
   ): void {
     const densities = withUnusual(answer, capabilities.quality);
+    const folds = () => [...panel.querySelectorAll("details")];
+    const opened = this.isOf(query) ? folds().map(({ open }) => open) : [];
     this.#answer?.remove();
     this.#answer = undefined;
     this.#asked = query;
@@ -104,6 +106,7 @@ export class Showing {
     const sizes = sizesOf(densities, query.areas);
     const result = this.#resultOf(densities, sizes, query, capabilities);
     panel.replaceChildren(result.element);
+    for (const [index, fold] of folds().entries()) fold.open = opened[index] ?? fold.open;
     if (geohashes.length === 0) {
       this.#options.map.cells.show(undefined, fixedScale);
       this.hour = undefined;
