@@ -48,7 +48,7 @@ export class CellSource {
   show(densities: Densities | undefined, scale: Scale): void {
     const before = this.#geohashes;
     this.#densities = densities;
-    if (before.length === 0 || before.join() !== this.#geohashes.join()) this.#draw(scale);
+    if (before.join() !== this.#geohashes.join()) this.#draw(scale);
   }
 
   #draw(scale: Scale): void {
