@@ -112,7 +112,7 @@ export class Timeline {
     if (base === undefined) {
       const { people, mean, ground } = headlineOf(shown, sizes);
       this.#people.textContent = people;
-      this.#mean.textContent = mean === undefined ? "" : `· ${mean}`;
+      this.#mean.textContent = mean ?? "";
       this.#ground.textContent = ` ${ground}`;
       return;
     }

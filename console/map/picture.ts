@@ -86,7 +86,7 @@ function partsOf(context: CanvasRenderingContext2D, width: number, place: string
   const all = width - 2 * gap;
   const texts: readonly Line[] = [
     [bold, `${place} · ${hour}`],
-    [bold, `${textIn(".people")} ${textIn(".mean")}`],
+    [bold, [textIn(".people"), textIn(".mean")].filter((text) => text !== "").join(" · ")],
     [regular, [textIn(".ground").trim(), textIn(".basis")].filter((text) => text !== "").join(" · ")],
   ];
   const lines = linesPart(context, texts, isWide ? all - coloursWidth - gap : all);

@@ -322,7 +322,7 @@ describe.skipIf(chromium === undefined || !isWanted)("the console in a browser",
 
       expect(await page.evaluate(`${isInView}(document.getElementById("map"))`)).toBe(true);
       expect(await page.textContent("#timeline .total-people")).toMatch(
-        /^About [\d,]{5,6} people · [\d,]+ per km² All 10\.\d km² have a number; whole cells: \d{3},\d{3}$/,
+        /^About [\d,]{5,6} people [\d,]+ per km² All 10\.\d km² have a number; whole cells: \d{3},\d{3}$/,
       );
       expect(width).toBeLessThan(100);
       await page.locator("#map canvas").click();
