@@ -12,7 +12,6 @@ import { SINK_RETRY_SECONDS } from "../../shared/variables/sink-retry-seconds.ts
 import { assumptions } from "../../tools/cli/cost-rules.ts";
 import { metricNames } from "../support/metric-names.ts";
 import { defaultSettings } from "../support/settings.ts";
-import { everySetting } from "./shared-templates.ts";
 import {
   configured,
   deployed,
@@ -37,8 +36,6 @@ const alarmProperties = z.object({
 
 const anyAlarm = z.looseObject({
   AlarmDescription: z.string(),
-  AlarmActions: z.array(z.unknown()).default([]),
-  OKActions: z.array(z.unknown()).default([]),
 });
 
 const isPart = ({ AlarmDescription }: z.output<typeof anyAlarm>) =>
@@ -119,30 +116,6 @@ describe("nobody waits in vain without an alarm", () => {
     expect(Threshold).toBeGreaterThan(longest.reduce((sum, seconds) => sum + seconds, 0));
     expect(Threshold).toBeLessThan(86_400);
   });
-});
-
-test("every alarm notifies a topic when it is raised and when it is over, and those that may wait the second one, except parts of composite alarms", () => {
-  const parts = resourcesOf("AWS::CloudWatch::Alarm", anyAlarm, configured).filter(({ properties }) =>
-    isPart(properties),
-  );
-  const actionsOf = ({ properties }: (typeof parts)[number]) => [
-    properties.AlarmActions,
-    properties.OKActions,
-  ];
-  expect(parts.flatMap(actionsOf).flat()).toEqual([]);
-  const notifying = allAlarmsIn(configured);
-  expect(notifying.length).toBeGreaterThan(20);
-  const topicsOf = (topic: string) =>
-    notifying
-      .filter((one) => isDeepStrictEqual(actionsOf(one), [[topic], [topic]]))
-      .map(({ logicalId }) => logicalId.slice(0, -8));
-  const later = topicsOf(everySetting.laterAlarmTopicArn);
-  expect(later).toEqual(expect.arrayContaining(["MostRequestsRefused", "CertificateEnding", "JobsParked"]));
-  const urgent = topicsOf(everySetting.alarmTopicArn);
-  expect(urgent).toEqual(expect.arrayContaining(["MostRequestsFailing", "JobsExpired"]));
-  expect(later.length + urgent.length).toBe(notifying.length);
-  const ids = allAlarmsIn(deployed).map(({ logicalId }) => logicalId);
-  expect(ids.filter((id) => id.startsWith("MostRequestsRefused"))).toEqual([]);
 });
 
 describe("docs/alarms.md", () => {
@@ -248,29 +221,6 @@ test("an alarm of each endpoint's function names the endpoint's summary", () => 
     ({ summary }) => !descriptions.some((one) => one.includes(`"${summary}"`)),
   );
   expect(unnamed.map(({ id }) => id)).toEqual([]);
-});
-
-describe("alarms=essential", () => {
-  const namesIn = (from: Template) =>
-    ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"].flatMap((type) =>
-      resourcesOf(type, z.unknown(), from).map(({ logicalId }) => logicalId.slice(0, -8)),
-    );
-  const left = new Set(namesIn(configured));
-
-  test("alarms=essential leaves out the alarms of objectives and of throttled tables, and no other", () => {
-    const missing = namesIn(deployed).filter((name) => !left.has(name));
-    // With the operator's own key, nothing rotates one.
-    const kept = missing.filter((name) => !/Burns|(?:Reads|Writes)Throttled$|^SigningKey/.test(name));
-
-    expect(kept).toEqual([]);
-    expect([...left].filter((name) => /Burns|(?:Reads|Writes)Throttled$/.test(name))).toEqual([]);
-  });
-
-  test("alarms=essential keeps every alarm by which a release is judged", () => {
-    const judging = namesIn(deployed).filter((name) => /(?:Faults|Ending|Crashing)$/.test(name));
-    expect(judging.length).toBeGreaterThan(20);
-    expect(judging.filter((name) => !left.has(name) && !name.startsWith("KeysRotate"))).toEqual([]);
-  });
 });
 
 test("what ncs cost takes for alarms is the number of metrics and of composite alarms in the template of prod", () => {

@@ -20,7 +20,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
     `${text(Description)}: ${members(properties)}; ${members(environment.parse(Environment).Variables)}`,
   "AWS::CloudWatch::Alarm": ({ Metrics, AlarmDescription: _, ...properties }) =>
     `${Metrics === undefined ? "" : `${metricsIn(Metrics)}; `}${members(properties)}`,
-  "AWS::CloudWatch::CompositeAlarm": ({ AlarmRule }) => text(AlarmRule),
+  "AWS::CloudWatch::CompositeAlarm": ({ AlarmDescription: _, ...properties }) => members(properties),
   "AWS::DynamoDB::GlobalTable": ({ AttributeDefinitions: _, ...properties }) => members(properties),
   "AWS::ApiGateway::Account": members,
   "AWS::ApiGateway::RestApi": ({ Description: _, ...properties }) => members(properties),
@@ -35,6 +35,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::IAM::Role": ({ AssumeRolePolicyDocument, ManagedPolicyArns }) =>
     `assumed by ${text(AssumeRolePolicyDocument)}, managed policies: ${text(ManagedPolicyArns ?? "none")}`,
   "AWS::KMS::Key": members,
+  "AWS::Lambda::Alias": members,
   "AWS::Lambda::EventInvokeConfig": members,
   "AWS::Lambda::EventSourceMapping": members,
   "AWS::Lambda::Permission": members,
@@ -48,6 +49,7 @@ const reviewed: Readonly<Record<string, (properties: Properties) => string>> = {
   "AWS::WAFv2::LoggingConfiguration": members,
   "AWS::WAFv2::WebACL": members,
   "AWS::WAFv2::WebACLAssociation": members,
+  "Custom::ReleaseCheck": members,
 };
 
 /** `name: value, …` of every property that is set, without tags. */

@@ -230,15 +230,6 @@ export function tableNameOf(name: TableName, stage: Stage): string {
   return `${stackNames[stage]}-${name}`;
 }
 
-/** The ARN of a table, or of a part of it, as a policy has it. */
-export function tableArnOf(name: TableName, stage: Stage, part = ""): unknown {
-  const [partition, region, account] = ["Partition", "Region", "AccountId"].map((one) => ({
-    Ref: `AWS::${one}`,
-  }));
-  const resource = `:table/${tableNameOf(name, stage)}${part}`;
-  return { "Fn::Join": ["", ["arn:", partition, ":dynamodb:", region, ":", account, resource]] };
-}
-
 /** The logical id of a queue. */
 export function queueOf(name: QueueName): string {
   return logicalIdOf("AWS::SQS::Queue", queueVariable(name).replaceAll("_", ""));

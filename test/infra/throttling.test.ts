@@ -45,14 +45,6 @@ test("the stage derives the limit of logins from their reserved executions, at l
   expect(reserved(1)).toEqual({ rate: 2, burst: 1 });
 });
 
-test("the stage limits no method above throttlingRate", () => {
-  expect(stageThrottling(settingsOf({ throttlingRate: 5 })).named).toMatchObject({
-    "/v3/profile/authenticate/POST": { rate: 5, burst: 3 },
-    "/.well-known/jwks.json/GET": { rate: 5, burst: 3 },
-    "/assets/{name}/GET": { rate: 5, burst: 3 },
-  });
-});
-
 test("the sum of limits counts all methods, all other verbs of the API's paths, and the pages", () => {
   const paths = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint)));
   const webPaths = websites.flatMap((website) => website.paths);
@@ -65,12 +57,6 @@ test("the sum of limits counts all methods, all other verbs of the API's paths, 
       burst: named.reduce((sum, { burst }) => sum + burst, 0) + others * 4,
     });
   }
-});
-
-test("each method of data, and the token endpoint, has 430 requests a second and 215 at once in prod, 100 and 50 in dev", () => {
-  expect(settingsOf({ stage: "prod" }).throttling).toEqual({ rate: 430, burst: 215 });
-  expect(settingsOf({ stage: "dev" }).throttling).toEqual({ rate: 100, burst: 50 });
-  expect(settingsOf({ throttlingRate: "37" }).throttling).toEqual({ rate: 37, burst: 19 });
 });
 
 test("tokenRate raises or lowers the rate of the token endpoint alone, and the sum of limits counts it", () => {
