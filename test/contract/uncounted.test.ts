@@ -12,7 +12,7 @@ import { useHarness } from "../support/use-harness.ts";
 
 const plenty = { getRemainingTimeInMillis: () => 10_000 };
 
-const { harness, output } = useHarness(defaultSettings);
+const { harness } = useHarness(defaultSettings);
 
 /** Lets a table refuse every write. */
 function stopWrites(table: TableName): void {
@@ -22,25 +22,6 @@ function stopWrites(table: TableName): void {
     writes.includes(operation) && JSON.stringify(parameters).includes(name) ? "refuse" : "pass",
   );
 }
-
-test("a request that cannot be counted is answered without rate limit headers and logged", async () => {
-  stopWrites("quotas");
-  const { handler } = await import("../../functions/qos-profiles/get-by-name.ts");
-  const event = eventOf({ authorizer: authorizerContext(), pathParameters: { name: "QOS_E" } });
-
-  const { statusCode, headers, body } = await handler(event, plenty);
-
-  expect(statusCode).toBe(200);
-  expect(JSON.parse(body)).toMatchObject({ name: "QOS_E" });
-  expect(Object.keys(headers ?? {}).filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
-  const lines = output()
-    .text()
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(lines.filter(({ id }) => id === "NCS-010")).toHaveLength(1);
-  expect(lines.filter(({ QuotaNotCounted }) => QuotaNotCounted === 1)).toHaveLength(1);
-});
 
 test("a request whose count is executed and loses its answer is served, and counted once", async () => {
   const client = crypto.randomUUID();

@@ -11,11 +11,8 @@ async function retrieve(body: unknown, claims: Record<string, unknown> = {}, at 
 
 const refused = (status: number, code: string) => ({ status, body: { status, code } });
 const phone = { phoneNumber: "+34600000001" };
-const ipv4 = { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 59_765 } };
-const ipv6 = { ipv6Address: "2001:db8:1:1::77" };
 const ofAnother = { ipv6Address: "2001:db8:2:2::1" };
 const unknown = { ipv6Address: "2001:db8:ffff::1" };
-const reserved = { networkAccessIdentifier: "1@example.com" };
 
 const first = {
   lastChecked: "2026-02-20T10:41:38.657Z",
@@ -27,16 +24,6 @@ const first = {
 };
 
 describe("200", () => {
-  test.each([
-    ["a phone number and an address", { ...ipv6, ...phone }, phone],
-    ["an IPv4 address and an IPv6 address", { ...ipv6, ...ipv4 }, ipv4],
-    ["all of them", { ...reserved, ...ipv6, ...ipv4, ...phone }, phone],
-    ["one and a reserved one", { ...phone, ...reserved }, phone],
-    ["a known one and an unknown one", { ...phone, ...unknown }, phone],
-  ])("POST /retrieve-identifier returns the identifier it used unchanged: %s", async (_, device, used) => {
-    expect((await retrieve({ device })).body).toEqual({ device: used, ...first });
-  });
-
   test("POST /retrieve-identifier returns the device of a 3-legged token's subject, with or without consent", async () => {
     expect((await retrieve({}, { subscription: "s-0001" })).body).toEqual(first);
     expect(await retrieve({}, { subscription: "s-0005" })).toMatchObject({

@@ -1,4 +1,3 @@
-import { createPublicKey } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -151,10 +150,6 @@ describe("client_credentials", () => {
     }
   });
 
-  test("POST /oauth2/token accepts its own address as the audience", async () => {
-    expect(await asShop({ aud: `${service.url}/oauth2/token` })).toMatchObject({ status: 200 });
-  });
-
   test("POST /oauth2/token needs a scope, and gives none that the client does not have", async () => {
     expect(await withAssertion(await signed(shopKey, ofShop()), "")).toMatchObject(invalidScope);
     expect(await asShop({}, `${read} number-recycling:check`)).toMatchObject(invalidScope);
@@ -291,7 +286,6 @@ describe("an attack with an assertion", () => {
   );
 
   const own = ellipticKey("own");
-  const publicPem = createPublicKey(shopKey.privateKey).export({ format: "pem", type: "spki" });
   const byShop = (changed: Readonly<Record<string, unknown>>) => () => signed(shopKey, ofShop(changed));
   /** @param changed claims that are counted from the second at which the assertion is made. */
   const byShopAt = (changed: (now: number) => Readonly<Record<string, number>>) => () =>
@@ -304,15 +298,10 @@ describe("an attack with an assertion", () => {
     tokenOf({ alg: "ES256", ...header() }, ofShop(), signedBy(own));
   const refused: Record<string, () => Promise<string> | string> = {
     "that expired 10 s ago": byShopAt((now) => ({ exp: now - 10 })),
-    "that expires in 400 s": byShopAt((now) => ({ exp: now + 400 })),
-    "that expires in the year 2286": byShop({ exp: 9_999_999_999 }),
     "that never expires": byShop({ exp: undefined }),
-    "that is issued in a minute": byShopAt((now) => ({ iat: now + 60 })),
     "that begins in a minute": byShopAt((now) => ({ nbf: now + 60 })),
-    "that expires 350 s after it was issued": byShopAt((now) => ({ iat: now - 290, exp: now + 60 })),
     "without a jti": byShop({ jti: undefined }),
     "with an empty jti": byShop({ jti: "" }),
-    "for another audience": byShop({ aud: "https://other.test" }),
     "without an audience": byShop({ aud: undefined }),
     "about another client": byShop({ sub: "bank" }),
     "of another client": byShop({ iss: "bank" }),
@@ -324,8 +313,6 @@ describe("an attack with an assertion", () => {
     "without a signature": unsigned("ES256", 0),
     "with a signature of zeros": unsigned("ES256", 64),
     "signed with HS256 and the public key as its secret": byHmac(JSON.stringify(shopKey.jwk)),
-    "signed with HS256 and a coordinate of the public key": byHmac(String(shopKey.jwk.x)),
-    "signed with HS256 and the public key as PEM": byHmac(String(publicPem)),
     "signed with the key in its header": byOwnKey(() => ({ jwk: own.jwk })),
     "signed with a key at an address in its header": byOwnKey(() => ({ jku: `${remote.url}/keys` })),
     "signed with a certificate at an address in its header": byOwnKey(() => ({ x5u: remote.url })),

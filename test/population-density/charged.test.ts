@@ -18,7 +18,7 @@ const synchronous = {
 };
 const request = { ...synchronous, sink: "https://sink.example.com/densities" };
 
-const { harness, output } = useHarness({
+const { harness } = useHarness({
   ...defaultSettings,
   DENSITY_PENDING_LIMIT: "1",
   DAILY_QUOTA: "100",
@@ -61,18 +61,6 @@ describe("a request with a sink", () => {
     expect(refused).toMatchObject({ statusCode: 400, used: 8 });
     expect([accepted.remaining, refused.remaining]).toEqual(["93", "92"]);
   });
-
-  test("POST /retrieve still returns 429 when its charge cannot be refunded", async () => {
-    const ask = caller();
-    await ask(request);
-    harness().tables.inject(({ parameters }) =>
-      String(parameters.UpdateExpression).includes("dayCount - :units") ? "refuse" : "pass",
-    );
-    expect(await ask(request)).toMatchObject({ statusCode: 429 });
-    harness().tables.inject();
-    expect(output().text()).toContain('"NCS-005"');
-    expect(await ask({ ...request, sink: "http://not.https.example.com" })).toMatchObject({ used: 15 });
-  });
 });
 
 describe("a request of a caller whose quota is used up", () => {
@@ -88,14 +76,5 @@ describe("a request of a caller whose quota is used up", () => {
     harness().tables.calls.length = 0;
     expect(await ask(synchronous)).toMatchObject({ statusCode: 429, remaining: "2" });
     expect(tilesWereRead()).toBe(false);
-  });
-
-  test("POST /retrieve returns 429 before it looks at the area", async () => {
-    vi.stubEnv("DAILY_QUOTA", "1");
-    const ask = caller();
-    const [one, two, ...others] = synchronous.area.boundary;
-    const bowTie = { ...synchronous, area: { areaType: "POLYGON", boundary: [two, one, ...others] } };
-    expect(await ask(bowTie)).toMatchObject({ statusCode: 400 });
-    expect(await ask(bowTie)).toMatchObject({ statusCode: 429 });
   });
 });

@@ -76,24 +76,6 @@ describe("200", () => {
     expect(await densityFrom(later, end)).toEqual(["TYPICAL;hours=1", 100]);
     expect(await densityFrom(hourFromNow(2), hourFromNow(3))).toEqual(["TYPICAL;hours=1", 100]);
   });
-
-  test.each([
-    ["*/*", "application/json"],
-    ["application/*;q=0.8, text/*;q=0.2", "application/json"],
-    ["application/geo+json", "application/geo+json"],
-    ["text/csv;q=0.9, application/json;q=0.8", "text/csv; charset=utf-8; header=present"],
-    ["application/x-ndjson", "application/x-ndjson"],
-  ])("POST /retrieve with Accept: %s returns %s", async (accept, contentType) => {
-    const { status, headers } = await retrieve(requestOf(exampleBoundary), { headers: { accept } });
-    expect(status).toBe(200);
-    expect(Object.fromEntries(headers)).toMatchObject({
-      "content-type": contentType,
-      vary: expect.stringMatching(/^accept, accept-encoding\b/),
-      "x-area-status": "SUPPORTED_AREA",
-      "x-density-basis": "TYPICAL;hours=1",
-      "x-ratelimit-remaining": expect.stringMatching(/^\d+$/),
-    });
-  });
 });
 
 test("POST /retrieve returns 400 and 422 before 406", async () => {

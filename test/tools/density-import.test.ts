@@ -13,7 +13,6 @@ import { currentDataSet } from "../../functions/population-density/tiles/data-se
 import { observedDay, typicalDay } from "../../functions/population-density/tiles/store.ts";
 import { isCovered, readTileDay } from "../../functions/population-density/tiles/tile.ts";
 import { outputNames } from "../../infra/output-names.ts";
-import { ImportError } from "../../shared/import/import-error.ts";
 import { Problems } from "../../shared/import/problems.ts";
 import { importFolder } from "../../tools/import/data-folder.ts";
 import { polygonAround } from "../../tools/import/density/box.ts";
@@ -153,19 +152,6 @@ test("an import of densities publishes people of all networks for a market share
   expect(await publishedOf(`${tile}01`, observedDay(friday), 8)).toMatchObject({ 1: about(10 / 0.31)[0] });
   // 3,000 / 0.31 less, and 3,200 / 0.31 more than 1.96 · √(3,100 · 0.69) / 0.31.
   expect(await publishedOf(`${tile}02`, observedDay(friday), 8)).toEqual(about(9_385, 10_000, 10_615));
-});
-
-test("an import of densities stores nothing when the last row of the last file is bad", async () => {
-  const tile = freshTile();
-  const good = `${tile}00,${friday}T08:00:00Z,5000,,`;
-  const files = [
-    await fileOf("good.csv", `${header}\n${good}`),
-    await fileOf("bad.csv", `${header}\n${good.replace("20T", "21T")}\n${tile}01,never,5000,,`),
-  ];
-  const importing = importDensity({ ...observed, files });
-  await expect(importing).rejects.toThrow(ImportError);
-  await expect(importing).rejects.toThrow("bad.csv: line 3, startTime: ");
-  expect(await stored(tile, observedDay(friday))).toBeUndefined();
 });
 
 test("an import of densities stores no day when a later one contradicts what is published", async () => {

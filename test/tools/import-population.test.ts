@@ -113,13 +113,6 @@ describe("a file of residents", () => {
     );
   });
 
-  test("ncs import population refuses a GeoTIFF in another projection and names the command that converts it", async () => {
-    const path = await geotiff("projected.tif", [1], 1, 1);
-    const box = { west: 8, south: 46, east: 9, north: 47 };
-    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
-    await expect(all(pixelsOf(path, reading))).rejects.toThrow("gdalwarp -t_srs EPSG:4326");
-  });
-
   test.each([
     [
       "a latitude beyond a pole",

@@ -69,41 +69,6 @@ describe("a sink that answers 2xx", () => {
 });
 
 describe("a sink that does not answer 2xx", () => {
-  test("a sink that answers 503 at first receives the same id and body again, and the job is delivered", async () => {
-    const { job, message } = await queued(sink().urlOf({ status: 503 }, { status: 204 }));
-
-    expect(await delivered(message)).toBe(0);
-    expect(await storedJob(job.operationId)).toMatchObject({ state: "pending", attempts: 1 });
-    expect(await delivered(await harness().receive("density-jobs"))).toBe("ack");
-
-    const requests = sink().received();
-    expect(requests.map(({ headers }) => headers["webhook-id"])).toEqual([job.operationId, job.operationId]);
-    const body = deliveredBody(job.operationId, await synchronousBody(job));
-    expect(requests.map((request) => request.body)).toEqual([body, body]);
-    await expectEnd(job, "delivered");
-  });
-
-  test("a sink that always answers 408 receives two answers 100 s apart, then the failure until it answers 204", async () => {
-    schedule("100");
-    const url = sink().urlBy((index) => ({ status: index < 3 ? 408 : 204 }));
-    const { job, message } = await queued(url, { accessToken: "token" });
-
-    expectHiddenFor100Seconds(await delivered(message));
-    await makeDue(job);
-    expect(await delivered(message)).toBe(0);
-    expect(await delivered(message)).toBeGreaterThanOrEqual(48);
-    await makeDue(job);
-    expect(await delivered(message)).toBe("ack");
-
-    const bodies = sink().received();
-    expect(bodies.map(({ body }) => JSON.parse(body)).slice(2)).toEqual(
-      Array(2).fill(failure(job.operationId)),
-    );
-    expect(bodies.slice(0, 2).every(({ body }) => body.includes("SUPPORTED_AREA"))).toBe(true);
-    await expectEnd(job, "failed");
-    expect(output().text()).toContain("NCS-034");
-  });
-
   test("a sink at an address that is not allowed is not called, and the job ends as refused", async () => {
     const url = sink().urlOf();
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "");
@@ -112,26 +77,6 @@ describe("a sink that does not answer 2xx", () => {
     vi.stubEnv("SINK_ALLOWED_NETWORKS", "127.0.0.1/32:1024-65535");
     await expectEnd(job, "refused");
     expect(sink().received()).toEqual([]);
-  });
-
-  test("a sink that never answers is called again 100 s after its worker's time ended, and its permit is free", async () => {
-    schedule("100");
-    const url = sink().urlOf("hang", { status: 204 });
-    const { job, message } = await queued(url);
-
-    // The first time-out is the worker's own: it ends once the sink has the whole answer.
-    const time = new AbortController();
-    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(time.signal);
-    const running = delivered(message);
-    await expect.poll(() => sink().received(url)).toHaveLength(1);
-    timeout.mockRestore();
-    time.abort(new DOMException("", "TimeoutError"));
-    expectHiddenFor100Seconds(await running);
-
-    expect(await uploadsTo(url)).toBe(0);
-    await makeDue(job);
-    expect(await delivered(message)).toBe("ack");
-    await expectEnd(job, "delivered");
   });
 });
 

@@ -51,9 +51,16 @@ test.each([
   ["a malformed IPv6 address", { ipv6Address: "1::2::3" }],
   ["an access identifier without @", { networkAccessIdentifier: "nobody" }],
   ["a malformed access identifier and a good phone number", { ...device, networkAccessIdentifier: "nobody" }],
+  ["the port -1", { ipv4Address: { publicAddress: "203.0.113.10", publicPort: -1 } }],
+  ["the port 65,536", { ipv4Address: { publicAddress: "203.0.113.10", publicPort: 65_536 } }],
 ])("a request with a device of %s is refused", (_, sent) => {
   expect(deviceSchema.safeParse(device).success).toBe(true);
   expect(deviceSchema.safeParse(sent).success).toBe(false);
+});
+
+test.each([0, 65_535])("a request with a device of the port %d is accepted", (publicPort) => {
+  const sent = { ipv4Address: { publicAddress: "203.0.113.10", publicPort } };
+  expect(deviceSchema.safeParse(sent).success).toBe(true);
 });
 
 test("a device is looked up by phone number, IPv4 and IPv6 in this order and no access identifier", () => {

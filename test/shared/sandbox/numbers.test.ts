@@ -14,7 +14,6 @@ import {
   suppressedArea,
 } from "../../../shared/sandbox/numbers.ts";
 import { acceptingSinkPath, refusingSinkPath, unreachableSink } from "../../../shared/sandbox/sinks.ts";
-import { texts } from "../../infra/template.ts";
 import { hoursToCome } from "../../support/areas.ts";
 import { call, tokenWith } from "../../support/client.ts";
 import { useTables } from "../../support/database.ts";
@@ -116,11 +115,6 @@ test("a delivery to the unreachable sink fails and stays pending", async () => {
   const { path, read } = await operationWith(unreachableSink);
   await expect.poll(read).toMatchObject({ state: "PENDING", lastAttempt: { outcome: "FAILED" } });
   expect(await call(path, { method: "DELETE", token })).toMatchObject({ status: 200 });
-});
-
-test("the template of prod has no sandbox in any function, in every setting", () => {
-  const isSandbox = ({ service }: { readonly service: string }) => service.includes('"SANDBOX"');
-  expect([texts.dev, texts.prod, texts.configured].map(isSandbox)).toEqual([true, false, false]);
 });
 
 test.each([
