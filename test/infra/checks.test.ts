@@ -17,7 +17,7 @@ describe.each(checkedNames)("%s", (name) => {
     expect(violations).toEqual([]);
   });
 
-  // It has no rule for what the stack of the tables has: global tables, whose backups `tables.test.ts` holds.
+  // It has no rule for what the stack of the tables has: global tables, whose backups `guarantees.test.ts` holds.
   test(`cdk-nag looks at every stack of ${name}, except that of the tables: it finds something in each without acknowledgements`, () => {
     const stacks = new Set(all.map((finding) => finding.replace(/^.* (\w+)\/.*$/, "$1")));
     expect([...stacks]).toEqual([stackName]);

@@ -150,6 +150,10 @@ describe("client_credentials", () => {
     }
   });
 
+  test("POST /oauth2/token accepts its own address as the audience", async () => {
+    expect(await asShop({ aud: `${service.url}/oauth2/token` })).toMatchObject({ status: 200 });
+  });
+
   test("POST /oauth2/token needs a scope, and gives none that the client does not have", async () => {
     expect(await withAssertion(await signed(shopKey, ofShop()), "")).toMatchObject(invalidScope);
     expect(await asShop({}, `${read} number-recycling:check`)).toMatchObject(invalidScope);

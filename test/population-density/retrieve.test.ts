@@ -76,6 +76,16 @@ describe("200", () => {
     expect(await densityFrom(later, end)).toEqual(["TYPICAL;hours=1", 100]);
     expect(await densityFrom(hourFromNow(2), hourFromNow(3))).toEqual(["TYPICAL;hours=1", 100]);
   });
+
+  test("POST /retrieve says that its format depends on the Accept header", async () => {
+    const headers = { accept: "text/csv;q=0.9, application/json;q=0.8" };
+    const response = await retrieve(requestOf(exampleBoundary), { headers });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/csv; charset=utf-8; header=present",
+      vary: expect.stringMatching(/^accept, accept-encoding\b/),
+      "x-area-status": "SUPPORTED_AREA",
+    });
+  });
 });
 
 test("POST /retrieve returns 400 and 422 before 406", async () => {
