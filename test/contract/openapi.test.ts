@@ -5,19 +5,14 @@ import { profileArea } from "../../functions/profile/area.ts";
 import { authenticate } from "../../functions/profile/contract.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import type { ServiceArea } from "../../shared/area.ts";
-import { type Endpoint, failures, pathsOf } from "../../shared/endpoint.ts";
-import { errorRow } from "../../shared/errors.ts";
+import type { Endpoint } from "../../shared/endpoint.ts";
 import { canonicalDocument, openApiDocument } from "../../tools/docs/openapi.ts";
-import { documentedOperations, partAt, pointerName } from "../support/document.ts";
 
 // `npm run docs -- --check` holds that `docs/openapi.json` is the document that is made of the declarations.
 
 const areas: readonly ServiceArea[] = documentedAreas;
 const declarations = areas.flatMap(({ endpoints }) => endpoints);
 const document = openApiDocument(areas, packageJson.version);
-const addressed = declarations.flatMap((endpoint) =>
-  pathsOf(endpoint).map((path) => [endpoint.method, path, endpoint] as const),
-);
 
 test("the OpenAPI document without aliases differs in nothing else", () => {
   const canonical = canonicalDocument(areas, packageJson.version);
@@ -31,28 +26,6 @@ test("the OpenAPI document without aliases differs in nothing else", () => {
     ...document,
     paths: Object.fromEntries(kept),
     components: { ...document.components, schemas: Object.fromEntries(schemas) },
-  });
-});
-
-test("the OpenAPI document has every path and alias, and no other", () => {
-  const addresses = documentedOperations.map(({ method, path }) => `${method} ${path}`);
-  expect(addresses.sort()).toEqual(addressed.map(([method, path]) => `${method} ${path}`).sort());
-});
-
-test("the OpenAPI document says at each operation where its alias is, and what CAMARA's release answers differently", () => {
-  const aliasesOf = (path: string) => partAt(`#/paths/${pointerName(path)}/post/x-aliases`)?.value;
-
-  expect(aliasesOf("/deviceidentifier/retrieve-identifier")).toEqual({
-    "/device-identifier/v0.3/retrieve-identifier": expect.stringMatching(
-      /^The answers are those of CAMARA's device-identifier 0\.3\.0\. Identifiers of different devices are no error/,
-    ),
-  });
-  expect(aliasesOf("/numberrecycling/check")).toEqual({
-    "/number-recycling/v0.2/check":
-      "The answers are those of CAMARA's number-recycling 0.2.0. Both paths answer the same.",
-  });
-  expect(aliasesOf("/populationdensitydata/summary")).toEqual({
-    "/population-density-data/v0.3/summary": "The answers are the same.",
   });
 });
 
@@ -101,22 +74,3 @@ test("the OpenAPI document cannot be made of a response without an example", () 
     `the response 200 of ${bare.id} has no example`,
   );
 });
-
-test.each(addressed)(
-  "%s %s is described with every code that it answers with, each under its status, and no other",
-  (method, path, { errors, responses }) => {
-    const pointer = `#/paths/${pointerName(path)}/${method.toLowerCase()}/responses`;
-    const codes = [...errors, ...failures];
-    const statuses = [...Object.keys(responses), ...codes.map((code) => `${errorRow(code).status}`)];
-    expect(Object.keys(partAt(pointer)?.value ?? {})).toEqual([...new Set(statuses)].sort());
-    for (const status of new Set(codes.map((code) => errorRow(code).status))) {
-      const body = partAt(partAt(pointer, `${status}`)?.pointer ?? "", "content", "application/json");
-      const expected = codes.filter((code) => errorRow(code).status === status).sort();
-      expect(body?.value).toMatchObject({
-        schema: { properties: { status: { const: status }, code: { enum: expect.any(Array) } } },
-      });
-      const schema = partAt(body?.pointer ?? "", "schema", "properties", "code");
-      expect([...z.array(z.string()).parse(schema?.value.enum)].sort()).toEqual(expected);
-    }
-  },
-);
