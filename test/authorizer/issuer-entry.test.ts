@@ -159,21 +159,6 @@ describe("the client", () => {
       });
     },
   );
-
-  test("the authorizer gives clients of two issuers different names", async () => {
-    const word = fc.stringMatching(/^[!-~]{1,12}$/);
-    const name = fc.string({ minLength: 1, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(word, name, word, name, async (issuer, client, otherIssuer, otherClient) => {
-        const nameOf = async (iss: string, sub: string) =>
-          (await verify(foreignToken({ iss, sub, client_id: sub }), foreignWith({ issuer: iss })))?.client;
-
-        const isOne = issuer === otherIssuer && client === otherClient;
-        expect((await nameOf(issuer, client)) === (await nameOf(otherIssuer, otherClient))).toBe(isOne);
-      }),
-      { numRuns: 30 },
-    );
-  });
 });
 
 describe("the claim that only applications have", () => {

@@ -157,16 +157,6 @@ describe("a token that has expired", () => {
     body: { code: "INVALID_ARGUMENT", message: expect.stringContaining("accessTokenExpiresUtc") },
   };
 
-  test.each(families)("POST %s/retrieve with a sink is 400, and its sink gets nothing", async (path) => {
-    const { send } = operator();
-    const url = sink().urlOf({ status: 204 });
-    const sinkCredential = { ...expired, accessTokenExpiresUtc: at(-1) };
-    const body = { ...request(), sink: url, sinkCredential };
-    expect(await send("POST", `${path}/retrieve`, body)).toMatchObject(refused);
-    expect((await send("GET", `${path}/operations`)).body).toEqual({ operations: [] });
-    expect(sink().received(url)).toEqual([]);
-  });
-
   test("POST /retrieve names what is wrong with the period first, and a precision that is not supported after it", async () => {
     const { send } = operator();
     const sinkCredential = { ...expired, accessTokenExpiresUtc: at(-1) };
