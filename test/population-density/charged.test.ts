@@ -18,7 +18,7 @@ const synchronous = {
 };
 const request = { ...synchronous, sink: "https://sink.example.com/densities" };
 
-const { harness } = useHarness({
+const { harness, output } = useHarness({
   ...defaultSettings,
   DENSITY_PENDING_LIMIT: "1",
   DAILY_QUOTA: "100",
@@ -60,6 +60,18 @@ describe("a request with a sink", () => {
     expect(accepted).toMatchObject({ statusCode: 202, used: 7 });
     expect(refused).toMatchObject({ statusCode: 400, used: 8 });
     expect([accepted.remaining, refused.remaining]).toEqual(["93", "92"]);
+  });
+
+  test("POST /retrieve still returns 429 when its charge cannot be refunded", async () => {
+    const ask = caller();
+    await ask(request);
+    harness().tables.inject(({ parameters }) =>
+      String(parameters.UpdateExpression).includes("dayCount - :units") ? "refuse" : "pass",
+    );
+    expect(await ask(request)).toMatchObject({ statusCode: 429 });
+    harness().tables.inject();
+    expect(output().text()).toContain('"NCS-005"');
+    expect(await ask({ ...request, sink: "http://not.https.example.com" })).toMatchObject({ used: 15 });
   });
 });
 

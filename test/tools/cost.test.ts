@@ -7,8 +7,9 @@ type Item = readonly [amount: number, price: number];
 
 /**
  * The bill of a month of 30 days with 10,000 subscriber requests a second, computed by hand from AWS's prices and the
- * assumptions of docs/limits-and-cost.md: 25 ms at 512 MB, a start of half a second for every 500, a write that counts and one of the
- * record (180 bytes and DynamoDB's 100, of a year), two reads, 840 and 510 bytes of logs, 1,000 bytes sent.
+ * assumptions of docs/limits-and-cost.md: 25 ms at 512 MB, a start of half a second for every 500, a write that counts
+ * and one of the record (180 bytes and DynamoDB's 100, of a year), two reads, 840 and 510 bytes of logs, 1,000 bytes
+ * sent.
  */
 const parts: Readonly<Record<string, readonly Item[]>> = {
   // Key, secret, dashboard, metrics of alarms, composite alarms, polling.
