@@ -117,6 +117,17 @@ test("ncs exclude day exits with 1 for a day that was not imported, and for what
   });
 });
 
+test("ncs import density warns of an hour that is not in the files, although two weeks before have it", async () => {
+  await importPeople(2, 1_000);
+  await importPeople(1, 1_000);
+  const day = dateBefore(0);
+  const counts = await folder.write("hour.csv", `geohash,startTime,people\n${cell},${day}T08:00:00Z,1000`);
+  const { stdout } = await runNcs(["import", "density", counts, "--coverage", "rows", "--outputs", outputs]);
+  expect(stdout).toContain(
+    `warning: ${day} HOURS_MISSING: 09:00–10:00 UTC: not in the files, although 2 weeks before have it\n`,
+  );
+});
+
 test("ncs describe densities tells of grids of three cities that nobody was counted, and names three areas", async () => {
   const cities = [
     [4.83, 45.76],

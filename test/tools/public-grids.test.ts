@@ -30,6 +30,7 @@ async function useEmptyTables(): Promise<void> {
 
 /** Three columns and two rows of a hundredth of a degree, from 8 E and 47 N. The first row is the north. */
 const box: Box = { west: 8, south: 46.98, east: 8.03, north: 47 };
+const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
 const people = [1_000, 2_000, 3_000, 4_000, 5_000, 6_000];
 const southFirst = [4_000, 5_000, 6_000, 1_000, 2_000, 3_000];
 const northUp = { pixelScale: [0.01, 0.01, 0], tiePoints: [0, 0, 0, 8, 47, 0] };
@@ -57,8 +58,8 @@ async function peopleByPlace(path: string, isNoDataNobody = false): Promise<numb
       [8.02, 8.03],
     ] as const) {
       const cells = new PeopleByCell({ west, south, east, north }, 7);
-      const reading = { box, isNoDataNobody, onRemark: () => undefined };
-      for await (const blocks of pixelsOf(path, reading)) for (const block of blocks) cells.add(block);
+      for await (const blocks of pixelsOf(path, { ...reading, isNoDataNobody }))
+        for (const block of blocks) cells.add(block);
       places.push(Math.round(cells.people * 1e6) / 1e6);
     }
   }
@@ -169,7 +170,6 @@ describe("where a pixel is", () => {
     ],
   ])("a GeoTIFF with %s is refused by name, with a command of gdalwarp", async (_, tags, reason) => {
     const path = await grid(people, tags, "refused.tif");
-    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
     const refused = pixelsOf(path, reading).next();
     await expect(refused).rejects.toThrow(`refused.tif: ${reason}`);
     await expect(refused).rejects.toThrow(
@@ -197,7 +197,6 @@ describe("where a pixel is", () => {
     "a GeoTIFF with %s is refused, without a command that would let its numbers pass",
     async (_, tags, reason) => {
       const path = await grid(people, tags, "refused.tif");
-      const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
       const refused = pixelsOf(path, reading).next();
       await expect(refused).rejects.toThrow(`refused.tif: ${reason}`);
       await expect(refused).rejects.not.toThrow("makes a file");
@@ -206,7 +205,6 @@ describe("where a pixel is", () => {
 
   test("a GeoTIFF that is a page of HTML is refused without the words of a library", async () => {
     const page = await folder.write("page.tif", "<html></html>");
-    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
     await expect(pixelsOf(page, reading).next()).rejects.toThrow(
       "page.tif: cannot be read as a GeoTIFF: it is damaged, was not downloaded whole, or is another file",
     );
@@ -224,7 +222,6 @@ describe("where a pixel is", () => {
     async (what, ending, content) => {
       const path = await grid(people, {}, `with-${ending}.tif`);
       await folder.write(`with-${ending}.tif.${ending}`, content);
-      const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
       await expect(pixelsOf(path, reading).next()).rejects.toThrow(
         `with-${ending}.tif: has a ${what} in with-${ending}.tif.${ending}, which is not read: gdal_translate `,
       );
@@ -233,7 +230,6 @@ describe("where a pixel is", () => {
 
   test("a GeoTIFF of longitudes from 0 to 360 is refused where the box is west of Greenwich, also partly", async () => {
     const path = await grid(people, { tiePoints: [0, 0, 0, 352, 47, 0] });
-    const reading = { isNoDataNobody: false, onRemark: () => undefined };
     const west = pixelsOf(path, { ...reading, box: { ...box, west: -8, east: -7.98 } }).next();
     await expect(west).rejects.toThrow("of which it has a part 360 degrees further east");
     await expect(west).rejects.toThrow(
@@ -301,7 +297,6 @@ describe("which pixels have data", () => {
       [10, 20, 30, 40, 50, none],
     ],
   ])("pixels of a GeoTIFF without data are those with %s", async (_, pixels, tags, expected) => {
-    const reading = { box, isNoDataNobody: false, onRemark: () => undefined };
     const { value } = await pixelsOf(await grid(pixels, tags), reading).next();
     const found = (value as { people: ArrayLike<number> }[])[0]?.people ?? [];
     expect(Array.from(found, (each) => Math.round(each * 1e9) / 1e9)).toEqual(expected);
