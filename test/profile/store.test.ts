@@ -154,3 +154,12 @@ test("a hash is renewed only if it is still the hash that was checked", async ()
   await replaceHash(written, "new", signal);
   expect(await hashOf()).toBe("new");
 });
+
+test("ncs import profiles refuses to hand an address to another profile", async () => {
+  const written = profile();
+  await replaceProfile(written, signal);
+
+  await expect(replaceProfile({ ...written, ID: written.ID + 1 }, signal)).rejects.toThrow(
+    "belongs to another",
+  );
+});
