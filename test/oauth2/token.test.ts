@@ -307,6 +307,7 @@ describe("an attack with an assertion", () => {
     "without a jti": byShop({ jti: undefined }),
     "with an empty jti": byShop({ jti: "" }),
     "without an audience": byShop({ aud: undefined }),
+    "for another's token endpoint": byShop({ aud: "https://other.example/oauth2/token" }),
     "about another client": byShop({ sub: "bank" }),
     "of another client": byShop({ iss: "bank" }),
     "of a client with a name of 300 characters": byShop({ iss: "i".repeat(300) }),

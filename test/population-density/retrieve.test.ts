@@ -77,13 +77,14 @@ describe("200", () => {
     expect(await densityFrom(hourFromNow(2), hourFromNow(3))).toEqual(["TYPICAL;hours=1", 100]);
   });
 
-  test("POST /retrieve says that its format depends on the Accept header", async () => {
+  test("POST /retrieve says that its format depends on the Accept header, and that nothing of an area is covered", async () => {
     const headers = { accept: "text/csv;q=0.9, application/json;q=0.8" };
-    const response = await retrieve(requestOf(exampleBoundary), { headers });
+    const inTheSea = exampleBoundary.map(({ latitude, longitude }) => ({ latitude: -latitude, longitude }));
+    const response = await retrieve(requestOf(inTheSea), { headers });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/csv; charset=utf-8; header=present",
       vary: expect.stringMatching(/^accept, accept-encoding\b/),
-      "x-area-status": "SUPPORTED_AREA",
+      "x-area-status": "AREA_NOT_SUPPORTED",
     });
   });
 });
