@@ -30,9 +30,6 @@ export default defineConfig(({ mode }) => ({
     maxConcurrency: 10,
     // A run ends with short files, so that no worker is the last for long.
     sequence: { sequencer: LongestFirst },
-    // Threads that help to collect garbage cost 5 % of the processor time more than they save. With more room for new
-    // objects, fewer of them are copied: a twelfth of a worker's time.
-    execArgv: ["--single-threaded-gc", "--min-semi-space-size=16", "--max-semi-space-size=32"],
     // What a file is compiled to is kept by its content: later runs compile it no more.
     experimental: { fsModuleCache: true },
     // For what hangs, far above what tests need on a busy machine. A long test that runs whole computes up to 70 times as
