@@ -1,7 +1,14 @@
 /** The timeline above the map: the people of an hour, the bars of all hours, and what plays and compares them. */
 import { buttonTo, element, html } from "../base/dom.ts";
 import { about, compact, counted } from "../base/numbers.ts";
-import { chooseUtc, hourLabel, isUtcChosen, nameOfDataZone, zoneName } from "../base/time.ts";
+import {
+  chooseUtc,
+  hourLabel,
+  isUtcChosen,
+  nameOfDataZone,
+  placeOfDataZone,
+  zoneName,
+} from "../base/time.ts";
 import { basisText, haveOneBasis } from "../data/basis.ts";
 import { changeFrom, type Densities, type Hour } from "../data/densities.ts";
 import type { CellSizes } from "./cell-sizes.ts";
@@ -173,7 +180,7 @@ export class Timeline {
     const field = html(
       "select",
       { "aria-label": "Time zone", title: `Time zone: ${nameOfDataZone()} or UTC` },
-      html("option", { value: "data", selected: !isUtcChosen() }, cityOf(nameOfDataZone())),
+      html("option", { value: "data", selected: !isUtcChosen() }, placeOfDataZone()),
       html("option", { value: "utc", selected: isUtcChosen() }, "UTC"),
     );
     field.addEventListener("change", () => {
@@ -182,9 +189,4 @@ export class Timeline {
     });
     return field;
   }
-}
-
-/** The city of a time zone, for which there is room: `Europe/Paris` is “Paris”. */
-function cityOf(zone: string): string {
-  return zone.split("/").at(-1)?.replaceAll("_", " ") ?? zone;
 }

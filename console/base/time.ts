@@ -71,6 +71,12 @@ export function nameOfDataZone(): string {
   return dataZone;
 }
 
+/** Its city, for which there is room: `Paris`. Zones at sea have none, and names of the opposite sign: `Etc/GMT-2` is `GMT+2`. */
+export function placeOfDataZone(): string {
+  const name = dataZone.split("/").at(-1)?.replaceAll("_", " ") ?? dataZone;
+  return dataZone.startsWith("Etc/") ? name.replace(/[-+]/, (sign) => (sign === "+" ? "-" : "+")) : name;
+}
+
 /** `Sun, 22 Nov, 09:00–10:00`. */
 export function hourLabel(start: Date, end: Date): string {
   return `${dayLabel(start)}, ${clockLabel(start)}–${clockLabel(end)}`;

@@ -1,8 +1,8 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { daysOf, nightsOf, ticksOf } from "../../../console/answer/timeline-parts.ts";
-import { inputValue, momentOf, useDataZone } from "../../../console/base/time.ts";
+import { inputValue, momentOf, placeOfDataZone, useDataZone, zoneName } from "../../../console/base/time.ts";
 
-beforeAll(() => useDataZone("Europe/Paris"));
+beforeEach(() => useDataZone("Europe/Paris"));
 
 /** The starts of hours from Sunday, 22 November 2026, 21:00 in Paris. */
 function starts(count: number): Date[] {
@@ -43,4 +43,19 @@ test("period: the value of a field is the clock of Paris, also in the hours arou
   }
   expect(inputValue(new Date("2026-07-01T12:00Z"))).toBe("2026-07-01T14:00");
   expect(momentOf("")).toBeUndefined();
+});
+
+test.each([
+  ["America/Argentina/Buenos_Aires", "Buenos Aires"],
+  ["UTC", "UTC"],
+])("timeline: the time zone %s is called %s", (zone, name) => {
+  useDataZone(zone);
+  expect(placeOfDataZone()).toBe(name);
+});
+
+test("timeline: a time zone at sea is called as its hours are, and not the other way round", () => {
+  for (const zone of ["Etc/GMT-2", "Etc/GMT+11"]) {
+    useDataZone(zone);
+    expect(placeOfDataZone()).toBe(zoneName());
+  }
 });
