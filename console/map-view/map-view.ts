@@ -111,7 +111,10 @@ class MapView {
       this.showing.remove();
       panel.showOutdated(undefined);
       panel.showNoAnswer();
-    } else await this.#retrieve(query, { write: replaceAddress, folds: true });
+    } else {
+      const beginsWithHour = !this.showing.hasCells;
+      await this.#retrieve(query, { write: replaceAddress, folds: true, beginsWithHour });
+    }
   }
 
   /** Takes areas that were dropped on the page, or pasted. */
@@ -207,16 +210,13 @@ class MapView {
     if (isOutdated) this.showing.select(undefined);
   }
 
-  /**
-   * Shows the answer to a query. What is on the map stays there until then; where nothing is, the hour that is shown
-   * first comes before the others.
-   */
-  async #retrieve(query: Query, { write, folds }: Arrival): Promise<void> {
+  /** Shows the answer to a query. What is on the map stays there until then. */
+  async #retrieve(query: Query, { write, folds, beginsWithHour = false }: Arrival): Promise<void> {
     const panel = this.#panel;
     if (panel === undefined) return;
     this.#showOutdated(query);
     const { capabilities, fold, result } = panel;
-    const asked = this.showing.hasCells ? query : firstAsked(query, this.showing.hour);
+    const asked = beginsWithHour ? firstAsked(query, this.showing.hour) : query;
     const densities = await this.#retrieval.densities(asked, capabilities.typicalWeek);
     if (densities === undefined || this.#panel !== panel) return;
     const isWhole = asked.hours === query.hours;
@@ -267,4 +267,6 @@ interface Arrival {
   readonly write: typeof pushAddress;
   /** Whether the form is folded into a line above the answer. */
   readonly folds: boolean;
+  /** Whether the hour that is shown first comes before the others: of what nobody asked for who has seen its cost. */
+  readonly beginsWithHour?: boolean;
 }
