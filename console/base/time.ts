@@ -71,7 +71,10 @@ export function nameOfDataZone(): string {
   return dataZone;
 }
 
-/** Its city, for which there is room: `Paris`. Zones at sea have none, and names of the opposite sign: `Etc/GMT-2` is `GMT+2`. */
+/**
+ * The city of that zone, for which there is room: `Paris`. Zones at sea have none, and their names have the opposite sign:
+ * `Etc/GMT-2` is `GMT+2`.
+ */
 export function placeOfDataZone(): string {
   const name = dataZone.split("/").at(-1)?.replaceAll("_", " ") ?? dataZone;
   return dataZone.startsWith("Etc/") ? name.replace(/[-+]/, (sign) => (sign === "+" ? "-" : "+")) : name;

@@ -30,7 +30,7 @@ describe.skipIf(!isTested)("answers that break off", { timeout: 2 * patience }, 
   }, 2 * patience);
   afterAll(async () => await proxy?.close());
 
-  test("the hour on view is there before the others; these are refused, come once they are tried again, and move nothing", async () => {
+  test("the page shows the first hour when its request for the other hours fails; “Try again” adds them without moving map, card or focus", async () => {
     const opened = await openConsole(used.browser, `${used.service.url}/#from=${hourInAddress(2)}`);
     const { page } = opened;
     await page.route("**/retrieve", (route, request) => {

@@ -395,7 +395,7 @@ describe.skipIf(!isTested)("stories of the map", { timeout: 2 * patience }, () =
     await page.context().close();
   });
 
-  test("a part that the browser does not ask for again appears once it is tried again, as the page loads itself", async () => {
+  test("“Try again” reloads the page and shows a part whose script failed twice", async () => {
     const { page } = await openConsole(used.browser, used.service.url);
     // Some browsers keep that a part failed: trying again fails, too.
     await page.route("**/assets/reference-*.js", (route) => route.abort(), { times: 2 });

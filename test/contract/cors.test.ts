@@ -107,7 +107,7 @@ test("functions name the origin of an allowed page, in streamed responses and re
   }
 });
 
-test("API Gateway names the one allowed origin in its own refusals, and lets any page read them if there are several", () => {
+test("API Gateway's own error responses allow the one configured origin, or any origin if several are configured", () => {
   const readBy = (...origins: readonly string[]) => {
     const read = gatewayResponsesOf(origins).map(({ headers }) => headers);
     for (const headers of read)

@@ -55,7 +55,7 @@ function maxSeconds(id: FunctionId): number {
   return functionRecords[id].consumes === undefined ? 30 : 300;
 }
 
-test("no function runs for longer than API Gateway, or the lease on its job, waits", () => {
+test("functions that API Gateway waits for time out after at most 28 s, queue consumers after 300 s, all others after 30 s", () => {
   const longer = functionIds.filter((id) => {
     const { timeoutSeconds = functionDefaults.timeoutSeconds } = functionRecords[id];
     return timeoutSeconds > maxSeconds(id);
@@ -66,14 +66,14 @@ test("no function runs for longer than API Gateway, or the lease on its job, wai
 describe.each(eachStage)("rights of %s", (stage, from) => {
   const statements = policiesOf(from).flatMap((policy) => policy.statements);
 
-  test(`every statement of ${stage} is a right, and none has an action with a wildcard or a Scan`, () => {
+  test(`IAM policies of ${stage} only allow, and allow no Scan and no action with a wildcard`, () => {
     const isNarrow = ({ Action, Effect }: (typeof statements)[number]) =>
       Effect === "Allow" && !Action.some((action) => /\*|Scan$/.test(action));
     expect(statements.length).toBeGreaterThanOrEqual(functionIdsOf[stage].length);
     expect(statements.filter((statement) => !isNarrow(statement))).toEqual([]);
   });
 
-  test(`no policy of ${stage} has a resource with a wildcard except where AWS requires one`, () => {
+  test(`IAM policies of ${stage} have no resource with a wildcard except where AWS requires one`, () => {
     const wide = statements.filter(({ Resource }) =>
       Resource.map(textOf).some((resource) => resource.includes("*")),
     );
@@ -93,7 +93,7 @@ describe.each(eachStage)("rights of %s", (stage, from) => {
     expect(everything.filter((action) => action.startsWith("lambda:"))).toEqual([]);
   });
 
-  test(`the template of ${stage} has nothing of a local run`, () => {
+  test(`the template of ${stage} has no address or credentials of a local run, and no SINK_ALLOWED_NETWORKS`, () => {
     // The template that tests run is that of a local run.
     const text = JSON.stringify(stage === "dev" ? sharedTemplate("deployedDev") : from);
     expect(text).not.toMatch(
@@ -110,7 +110,7 @@ const grants = (what: (record: FunctionRecord) => readonly unknown[] | undefined
   });
 
 describe("grants of records", () => {
-  test("of densities the sweep may read the item alone that says which day was observed last", () => {
+  test("the sweep is granted GetItem on one item of the densities table, which has the last observed day", () => {
     const { tables, partitions } = functionRecords["population-density/sweep"];
     expect({ actions: tables?.densities, partitions }).toEqual({
       actions: ["GetItem"],
@@ -118,7 +118,7 @@ describe("grants of records", () => {
     });
   });
 
-  test("only what issues tokens and the rotation may read the private key", () => {
+  test("only the login, the token endpoint and the key rotation are granted the private signing key", () => {
     expect(grants(({ signingKey }) => signingKey?.filter((one) => one === "GetSecretValue"))).toEqual([
       "profile/authenticate: GetSecretValue",
       "oauth2/token: GetSecretValue",
@@ -126,7 +126,7 @@ describe("grants of records", () => {
     ]);
   });
 
-  test("no function can replace a key of pseudonyms or use all of them, and retrieve-ppid alone can use that of devices", () => {
+  test("functions are granted single pseudonym keys, which they cannot replace; retrieve-ppid alone is granted that of devices", () => {
     const ofKeys = functionIds
       .map((id) => functionRecords[id])
       .filter((one) => one.tables?.["pseudonym-keys"]);
@@ -138,7 +138,7 @@ describe("grants of records", () => {
     ).toEqual(["device-identifier/retrieve-ppid: device-ppids"]);
   });
 
-  test("no function can read, update or delete an access record, or replace one", () => {
+  test("functions may only insert access records: none is granted to read, change or delete them", () => {
     const actions = functionIds.flatMap((id) => functionRecords[id].tables?.["access-records"] ?? []);
     expect(new Set(actions)).toEqual(new Set(["PartiQLInsert"]));
   });
@@ -184,7 +184,7 @@ describe("tables", () => {
     },
   );
 
-  test("the stack of the tables has the tables and their key and nothing else", () => {
+  test("the data stack has DynamoDB tables and their KMS key alone, and the service stack has none", () => {
     const types = (text: string) => Object.values(parseOne(text).Resources).map(({ Type }) => Type);
     const { data, service } = texts.prod;
     expect(new Set(types(data))).toEqual(new Set(["AWS::DynamoDB::GlobalTable", "AWS::KMS::Key"]));
@@ -198,7 +198,7 @@ describe("tables", () => {
     expect(encrypted).toEqual(expect.arrayContaining(known));
   });
 
-  test("every ephemeral table has a time to live", () => {
+  test("every table that is declared ephemeral has a time-to-live attribute", () => {
     const forgotten = declared.filter(({ ephemeral }) => ephemeral);
     expect(forgotten.filter(({ timeToLive }) => timeToLive === undefined)).toEqual([]);
   });
@@ -210,7 +210,7 @@ describe("tables", () => {
 });
 
 describe("a restored table", () => {
-  test("a table restored under another name has another logical id, so that it can be imported", () => {
+  test("a table restored under another name gets another logical id in CloudFormation, so that it can be imported", () => {
     const restored = someSettings["tables.profiles"];
     const from = sharedTemplate("someSettings");
     const tablesOf = (of: Template) =>
@@ -259,7 +259,7 @@ describe("a restored table", () => {
     });
   }
 
-  test("while two names of a restored table are given, the version before and the new one may both use theirs", () => {
+  test("while both names of a restored table are set, the old and the new version of each function may use their table", () => {
     expect(lostBetween("configured", "restoring")).toEqual([]);
     expect(lostBetween("restoring", "restored")).toEqual([]);
     // With the new name alone, the version before loses its table while it serves.
@@ -269,7 +269,7 @@ describe("a restored table", () => {
     ]);
   });
 
-  test("another value of restart changes the environment of every function, and so its version", () => {
+  test("the setting restart is in the environment of every function, so that another value makes new versions", () => {
     const variables = resourcesOf(
       "AWS::Lambda::Function",
       functionProperties,
@@ -285,7 +285,7 @@ describe("queues", () => {
     return consumes === undefined ? [] : [{ id, queue: consumes, ...record }];
   });
 
-  test("every consumed queue has a dead-letter queue, and every other queue is one", () => {
+  test("every queue that a function consumes has a dead-letter queue, and every queue that none consumes is a dead-letter queue", () => {
     const names = Object.keys(queues) as QueueName[];
     const consumed = new Set(consumers.map(({ queue }) => queue));
     const forDead = new Set(names.map((name) => queueDescription(name).deadLetters?.queue));
@@ -295,7 +295,7 @@ describe("queues", () => {
     expect(dropping).toEqual([]);
   });
 
-  test("a message outlives the longest schedule of attempts that SINK_RETRY_SECONDS may set", () => {
+  test("SQS parks a delivery's message only after more receives than the longest SINK_RETRY_SECONDS has attempts", () => {
     const maxWaits = Array.from({ length: 100 }, (_, waits) => waits).findLast(
       (waits) => SINK_RETRY_SECONDS.format().read(Array(waits).fill("1").join(",")) !== undefined,
     );
@@ -306,18 +306,18 @@ describe("queues", () => {
     );
   });
 
-  test("the consumers together use at most 100 of the 1,000 executions of an account", () => {
+  test("all queue consumers together use at most 100 of an account's 1,000 concurrent executions", () => {
     const most = Math.max(...Object.values(stages).map(({ maxWorkers }) => maxWorkers));
     expect(consumers.length * most).toBeLessThanOrEqual(100);
   });
 
-  test("a message stays hidden for longer than its consumer's time-out, and not much longer", () => {
+  test("a queue's visibility timeout is longer than its consumer's time-out, and at most six minutes", () => {
     const longest = Math.max(...consumers.map(({ timeoutSeconds }) => timeoutSeconds ?? expect.fail()));
     expect(visibilitySeconds).toBeGreaterThan(longest);
     expect(visibilitySeconds).toBeLessThanOrEqual(6 * 60);
   });
 
-  test("no consumer may send messages to any queue, as Lambda ends recursive chains", () => {
+  test("no queue consumer is granted SendMessage, as Lambda ends recursive chains", () => {
     const used = consumers.flatMap((worker) => Object.values(worker.queues ?? {}).flat());
     expect(used).not.toContain("SendMessage");
   });
@@ -345,7 +345,7 @@ describe("a release", () => {
   ];
 
   test.each(released)(
-    "%s gets no request of a new version before its check, its alarms and the role that may shift it are there",
+    "CodeDeploy shifts %s to a new version only after its release check, its alarms and its role exist",
     (id) => {
       const alias = only(
         aliases.filter(({ properties }) => properties.FunctionName.Ref === functionOf(id)),
@@ -364,12 +364,12 @@ describe("a release", () => {
     },
   );
 
-  test("CodeDeploy takes no composite alarm, and there is one for each function", () => {
+  test("CodeDeploy watches at least as many alarms as there are functions, and no composite one, which it would refuse", () => {
     expect(all.length).toBeGreaterThanOrEqual(released.length);
     expect(all.filter((name) => deployed.Resources[name]?.Type !== "AWS::CloudWatch::Alarm")).toEqual([]);
   });
 
-  test("the check may invoke every function before it runs", () => {
+  test("the release check is granted to invoke every function before it runs", () => {
     const [checking] = check.properties.ServiceToken["Fn::GetAtt"];
     const [role] = z.object({ Role: attribute }).parse(deployed.Resources[checking]?.Properties).Role[
       "Fn::GetAtt"
@@ -386,7 +386,7 @@ describe("a release", () => {
 describe("a host name of the operator's", () => {
   const withoutZone = sharedTemplate("someSettings");
 
-  test("a host name of the operator's is the API's address, and without a zone the target of its record is an output", () => {
+  test("outputs name the operator's domainName and not AWS's host; without a hosted zone they have the target of its DNS record", () => {
     for (const { Outputs } of [withoutZone, configured]) {
       expect(JSON.stringify(Outputs)).not.toContain("execute-api");
       expect(Outputs.ApiAddress?.Value).toBe(`https://${everySetting.domainName}`);
@@ -398,7 +398,7 @@ describe("a host name of the operator's", () => {
   });
 
   // API Gateway closes a host name with the next deployment of the API only.
-  test("AWS's host name is open until awsHost closes it, with another deployment of the API", () => {
+  test("the setting awsHost closes AWS's execute-api host name, with another deployment of the API", () => {
     const [open, closed] = [sharedTemplate("hostOpen"), sharedTemplate("hostClosed")].map((from) => ({
       deployment: only(resourcesOf("AWS::ApiGateway::Deployment", z.unknown(), from), "deployments")
         .logicalId,

@@ -77,7 +77,7 @@ describe("200", () => {
     expect(await densityFrom(hourFromNow(2), hourFromNow(3))).toEqual(["TYPICAL;hours=1", 100]);
   });
 
-  test("POST /retrieve says that its format depends on the Accept header, and that nothing of an area is covered", async () => {
+  test("POST /retrieve answers AREA_NOT_SUPPORTED as CSV to a caller who prefers CSV, and its Vary names Accept", async () => {
     const headers = { accept: "text/csv;q=0.9, application/json;q=0.8" };
     const inTheSea = exampleBoundary.map(({ latitude, longitude }) => ({ latitude: -latitude, longitude }));
     const response = await retrieve(requestOf(inTheSea), { headers });

@@ -53,7 +53,7 @@ test.each([
   expect(placeOfDataZone()).toBe(name);
 });
 
-test("timeline: a time zone at sea is called as its hours are, and not the other way round", () => {
+test("timeline: the time zones Etc/GMT-2 and Etc/GMT+11 are called GMT+2 and GMT-11, as their hours are", () => {
   for (const zone of ["Etc/GMT-2", "Etc/GMT+11"]) {
     useDataZone(zone);
     expect(placeOfDataZone()).toBe(zoneName());

@@ -116,7 +116,7 @@ test("a job is withdrawn and its place freed when DynamoDB never answers that it
 describe("a request that is sent again with its idempotency key", () => {
   const idempotencyKey = "key-1";
 
-  test("the id of a job is a UUID of its client and idempotency key", () => {
+  test("an order with an idempotency key gets the same operation id again, and another client or key gets another", () => {
     const order = someOrder({ idempotencyKey });
     const { operationId } = newJob(order);
     expect(newJob({ ...order, request: { ...order.request, precision: 6 } }).operationId).toBe(operationId);

@@ -58,7 +58,7 @@ test.each([
   expect(deviceSchema.safeParse(sent).success).toBe(false);
 });
 
-test.each([0, 65_535])("a request with a device of the port %d is accepted", (publicPort) => {
+test.each([0, 65_535])("a device with the public port %d is accepted", (publicPort) => {
   const sent = { ipv4Address: { publicAddress: "203.0.113.10", publicPort } };
   expect(deviceSchema.safeParse(sent).success).toBe(true);
 });
